@@ -1,0 +1,79 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// Rooms and the direction between them: an import that is not listed here does not compile.
+// ARCHITECTURE.md §4 says what each room is for; features never import features.
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// SwiftPM embeds what is named, and a contract test compares the names with the folder.
+let embedded: [Resource] = ["audit", "account", "session", "device", "mailbox", "configuration", "idempotency"]
+    .enumerated().map { .embedInCode("m\(String($0.offset + 10001).dropFirst())_\($0.element).sql") }
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let floor: [Target.Dependency] = ["API", "HTTP", "Store", "Postgres", "Crypto", "Domain", "Wire"]
+let features = ["Login", "Accounts", "Devices", "Mailboxes", "Configuration", "Audit", "Updates"]
+
+let package = Package(
+    name: "enfilade",
+    products: [.executable(name: "enfilade", targets: ["enfilade"])],
+    targets: [
+        // C libraries from Debian: module maps, and shims for what Swift cannot call.
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+
+        // The shared floor.
+        room("Wire"),
+        room("Domain", ["Wire"]),
+        room("Lanes"),
+        room("Crypto", ["CSodium", "Domain", "Lanes", "Wire"]),
+        room("Postgres", ["CPostgreSQL", "Lanes", "Wire"]),
+        room("HTTP", ["CMicroHTTPD", "Wire"]),
+        .target(
+            name: "Migrations", path: "migrations", resources: embedded, swiftSettings: settings),
+        .target(
+            name: "Contract", path: "openapi", resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
+        room("Store", ["Domain", "Migrations", "Postgres", "Wire"]),
+        room("API", ["HTTP", "Store", "Domain", "Wire"]),
+
+        // The features.
+        room("Login", floor),
+        room("Accounts", floor),
+        room("Devices", floor),
+        room("Mailboxes", floor),
+        room("Configuration", floor),
+        room("Audit", floor),
+        room("Updates", floor + ["Lanes"]),
+
+        // The only room that knows all rooms, and the program.
+        room("Application", floor + ["Contract", "Lanes", "Migrations"] + features.map { .init(stringLiteral: $0) }),
+        .executableTarget(
+            name: "enfilade", dependencies: ["Application", "Domain", "Store"], swiftSettings: settings),
+
+        // Tests; TestKit is linked by no product.
+        .target(
+            name: "TestKit", dependencies: floor + ["Application", "Lanes"], path: "Tests/TestKit",
+            swiftSettings: settings),
+        tests("WireTests", ["Wire"]),
+        tests("CryptoTests", ["Crypto", "CSodium", "Domain", "Wire"]),
+        tests("LanesTests", ["Lanes"]),
+        tests("PostgresTests", ["Postgres", "Lanes", "TestKit", "Wire"]),
+        tests("HTTPTests", ["HTTP", "TestKit", "Wire"]),
+        tests("UpdatesTests", ["API", "Domain", "Updates", "Wire"]),
+    ]
+)

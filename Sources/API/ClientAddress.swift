@@ -1,0 +1,78 @@
+package import HTTP
+
+/// The client's address, as far as it can be believed.
+///
+/// `X-Forwarded-For` is read from right to left through hops that the operator trusts; the first that is not trusted is
+/// the client. Without a trusted proxy in front it is the peer itself.
+package struct TrustedProxies: Sendable {
+    /// Nobody in front: the peer is the client.
+    package static let none = TrustedProxies(networks: [])
+
+    private let networks: [Network]
+
+    private init(networks: [Network]) { self.networks = networks }
+
+    /// Reads addresses and CIDR networks; `nil` when one is neither.
+    package init?(_ list: [String]) {
+        let networks = list.compactMap(Network.init)
+        guard networks.count == list.count else { return nil }
+        self.networks = networks
+    }
+
+    package var isEmpty: Bool { networks.isEmpty }
+
+    /// The client's address in text, or `nil` when nothing trustworthy is known of it: a loopback peer that forwards
+    /// for others, say, is nobody.
+    package func client(of head: RequestHead) -> String? {
+        guard isTrusted(head.peer) else { return head.peer.text }
+        let hops = head.headers.values("x-forwarded-for").flatMap { $0.split(separator: ",") }
+        for hop in hops.reversed() {
+            guard let address = Address(text: String(hop.filter { $0 != " " && $0 != "\t" })) else { return nil }
+            guard isTrusted(address) else { return address.text }
+        }
+        return nil
+    }
+
+    private func isTrusted(_ address: Address) -> Bool { networks.contains { $0.contains(address) } }
+}
+
+/// An address or a CIDR network.
+private struct Network: Sendable {
+    let bytes: [UInt8]
+    let bits: Int
+
+    init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), let address = Address(text: String(parts[0])) else { return nil }
+        bytes = address.bytes
+        guard parts.count == 2 else {
+            bits = bytes.count * 8
+            return
+        }
+        guard let bits = Int(parts[1]), (0...bytes.count * 8).contains(bits) else { return nil }
+        self.bits = bits
+    }
+
+    func contains(_ address: Address) -> Bool {
+        guard address.bytes.count == bytes.count else { return false }
+        let whole = bits / 8
+        guard address.bytes.prefix(whole) == bytes.prefix(whole) else { return false }
+        guard bits % 8 != 0 else { return true }
+        let mask = UInt8(truncatingIfNeeded: 0xFF00 >> (bits % 8))
+        return address.bytes[whole] & mask == bytes[whole] & mask
+    }
+}
+
+extension Address {
+    /// An address as headers write it: `192.0.2.1`, `2001:db8::1`, also in brackets or with a port.
+    fileprivate init?(text: String) {
+        var host = Substring(text)
+        if host.first == "[" {
+            guard let end = host.firstIndex(of: "]") else { return nil }
+            host = host[host.index(after: host.startIndex)..<end]
+        } else if host.filter({ $0 == ":" }).count == 1 {
+            host = host.prefix { $0 != ":" }
+        }
+        self.init(String(host), port: 0)
+    }
+}

@@ -1,0 +1,132 @@
+package import Domain
+package import HTTP
+import Wire
+
+/// Proves who is calling. Made by the feature that issues tokens.
+package protocol Authenticator: Sendable {
+    /// Judges a token from memory alone: signature, life, and whether its session is known to have ended.
+    func judge(_ token: String, requestID: String) throws(Failure) -> Standing
+
+    /// Judges a token by its session's row, device included.
+    func confirm(_ token: String, requestID: String) async throws(Failure) -> Caller
+}
+
+/// What can be said of a token without waiting.
+package enum Standing: Sendable {
+    case proven(Caller)
+    /// This node has not heard from the database lately, so the session must be looked up.
+    case unsure
+}
+
+/// What stands in front of every endpoint.
+package struct Gate: Sendable {
+    package let authenticator: any Authenticator
+    package let observe: Observe
+
+    package init(authenticator: any Authenticator, observe: @escaping Observe) {
+        self.authenticator = authenticator
+        self.observe = observe
+    }
+
+    /// The one place where a failure becomes an answer, and is told to operators when it was ours.
+    func answer(_ failure: Failure, to head: RequestHead) -> Response {
+        switch failure {
+        case .broken(let cause), .unavailable(let cause):
+            observe(.failed(requestID: head.id, route: head.routePattern, cause: cause))
+        default: break
+        }
+        return Problem.response(to: failure, requestID: head.id)
+    }
+}
+
+struct GuardedHandler<E: Endpoint>: Handler {
+    let endpoint: E
+    let gate: Gate
+
+    func admit(_ head: RequestHead) -> Response? {
+        do throws(Failure) {
+            if case .proven(let caller) = try gate.authenticator.judge(try head.bearerToken(), requestID: head.id) {
+                try E.access.check(caller)
+            }
+            return nil
+        } catch {
+            return gate.answer(error, to: head)
+        }
+    }
+
+    func handle(_ request: Request) -> Outcome {
+        do throws(Failure) {
+            let token = try request.head.bearerToken()
+            let standing = try gate.authenticator.judge(token, requestID: request.head.id)
+            guard case .proven(let caller) = standing, caller.device != nil || !E.access.needsDevice else {
+                return .later { await confirmAndRespond(to: request, token) }
+            }
+            try E.access.check(caller)
+            if let response = try endpoint.immediate(to: request, from: caller) { return .now(response) }
+            return .later { await respond(to: request, from: caller) }
+        } catch {
+            return .now(gate.answer(error, to: request.head))
+        }
+    }
+
+    private func confirmAndRespond(to request: Request, _ token: String) async -> Response {
+        do throws(Failure) {
+            let caller = try await gate.authenticator.confirm(token, requestID: request.head.id)
+            try E.access.check(caller)
+            guard caller.device != nil || !E.access.needsDevice else {
+                throw .forbidden("this session has no device yet: enrol it with POST /v1/devices")
+            }
+            return await respond(to: request, from: caller)
+        } catch {
+            return gate.answer(error, to: request.head)
+        }
+    }
+
+    private func respond(to request: Request, from caller: Caller) async -> Response {
+        do throws(Failure) {
+            return try await endpoint.respond(to: request, from: caller)
+        } catch {
+            return gate.answer(error, to: request.head)
+        }
+    }
+}
+
+struct OpenHandler<E: OpenEndpoint>: Handler {
+    let endpoint: E
+    let gate: Gate
+
+    func handle(_ request: Request) -> Outcome {
+        .later {
+            do throws(Failure) {
+                return try await endpoint.respond(to: request)
+            } catch {
+                return gate.answer(error, to: request.head)
+            }
+        }
+    }
+}
+
+struct InstantHandler<E: InstantEndpoint>: Handler {
+    let endpoint: E
+    let gate: Gate
+
+    func handle(_ request: Request) -> Outcome {
+        do throws(Failure) {
+            return .now(try endpoint.respond(to: request))
+        } catch {
+            return .now(gate.answer(error, to: request.head))
+        }
+    }
+}
+
+extension RequestHead {
+    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1); nothing else is looked at.
+    package func bearerToken() throws(Failure) -> String {
+        guard let header = headers["authorization"] else { throw .unauthenticated(.noToken) }
+        let scheme = "bearer "
+        guard header.utf8.count > scheme.utf8.count, header.prefix(scheme.count).lowercased() == scheme else {
+            throw .unauthenticated(.badToken)
+        }
+        return String(header.dropFirst(scheme.count))
+    }
+}

@@ -1,0 +1,82 @@
+package import Domain
+package import Store
+
+/// Whose stream it is.
+package struct Listener: Sendable {
+    package let caller: Caller
+    package let device: DeviceID
+
+    package init(caller: Caller, device: DeviceID) {
+        self.caller = caller
+        self.device = device
+    }
+}
+
+/// Where a stream stands in one source: opaque to everyone but the source, small, and the same on every node.
+package typealias Position = [UInt8]
+
+/// One kind of updates that a stream carries.
+///
+/// Features make them; the room Updates merges them. A source replays from its own table, so resuming needs no outbox and no node remembers anything for another.
+package protocol UpdateSource: Sendable {
+    /// One letter, unique among sources; part of every cursor.
+    var letter: UInt8 { get }
+
+    /// Whether this listener's token lets it hear of these updates.
+    func serves(_ listener: Listener) -> Bool
+
+    /// Opens the source for one stream.
+    ///
+    /// The position comes from the client's cursor; `nil` starts where the source thinks right. One that belongs to
+    /// another owner is an `.invalid("Last-Event-ID", …)`.
+    func open(_ listener: Listener, at position: Position?) async throws(Failure) -> any UpdateFeed
+
+    /// For each of these feeds of this source, whether there is more after its position: one statement for many, since
+    /// bells can be lost and every stream is asked after every few seconds.
+    func haveMore(_ feeds: [(feed: any UpdateFeed, position: Position)]) async throws(Failure) -> [Bool]
+}
+
+extension UpdateSource {
+    /// Without a better answer: perhaps.
+    package func haveMore(
+        _ feeds: [(feed: any UpdateFeed, position: Position)]
+    ) async throws(Failure) -> [Bool] {
+        feeds.map { _ in true }
+    }
+}
+
+/// One source, opened for one stream.
+package protocol UpdateFeed: Sendable {
+    /// The bell that says there may be more.
+    var doorbell: Doorbell { get }
+
+    /// Where the feed was opened, normalised.
+    var start: Position { get }
+
+    /// What the `ready` event says of this source, for instance `("head", 12)`.
+    var standing: (name: StaticString, value: Int64) { get }
+
+    /// Updates after `position` that this node has in memory; `nil` when it cannot tell without the table.
+    func recent(after position: Position) -> [Update]?
+
+    /// The next updates after `position` from the table, at most about 256 KiB; empty when there are none now.
+    func page(after position: Position) async throws(Failure) -> [Update]
+}
+
+extension UpdateFeed {
+    package func recent(after position: Position) -> [Update]? { nil }
+}
+
+/// One event on its way to a stream.
+package struct Update: Sendable {
+    package let event: StaticString
+    package let data: [UInt8]
+    /// Where the source stands once this was delivered.
+    package let position: Position
+
+    package init(event: StaticString, data: [UInt8], position: Position) {
+        self.event = event
+        self.data = data
+        self.position = position
+    }
+}

@@ -1,0 +1,46 @@
+package import API
+package import Crypto
+package import Domain
+package import Store
+
+/// Accounts: people and apps as the administrator keeps them, and the directory in which members find each other.
+///
+/// It owns the tables `account` and `app`. It never signs anybody in, makes no token, and never tells whether a password
+/// exists. Everything here but the directory needs scope `admin`.
+package struct Accounts: Sendable {
+    package struct Settings: Sendable {
+        /// Directory look-ups that an account may make at once.
+        package var directoryBurst = 30
+        /// How long it takes to regain one of them.
+        package var directoryInterval = Duration.seconds(1)
+
+        package init() {}
+    }
+
+    private let database: Database
+    private let passwords: Passwords
+    private let directoryLimit: RateLimit<AccountID>
+
+    package init(database: Database, passwords: Passwords, settings: Settings = Settings()) {
+        self.database = database
+        self.passwords = passwords
+        directoryLimit = RateLimit(burst: settings.directoryBurst, every: settings.directoryInterval)
+    }
+
+    package var endpoints: [Mounted] {
+        [
+            ListAccounts(database: database).mounted,
+            CreateAccount(database: database, passwords: passwords).mounted,
+            ReadAccount(database: database).mounted,
+            ChangeAccount(database: database, passwords: passwords).mounted,
+            FindAccount(database: database, limit: directoryLimit).mounted,
+            ListApps(database: database).mounted,
+            CreateApp(database: database).mounted,
+            ReadApp(database: database).mounted,
+            ReplaceApp(database: database).mounted,
+            RemoveApp(database: database).mounted,
+        ]
+    }
+
+    package var services: [any Service] { [] }
+}

@@ -1,0 +1,80 @@
+import API
+import Accounts
+import Audit
+import Configuration
+import Crypto
+import Devices
+package import Domain
+import HTTP
+import Lanes
+import Login
+import Mailboxes
+import Postgres
+import Store
+import Synchronization
+import Updates
+
+/// The whole server: every room wired together, started in order and stopped in reverse.
+package final class Application: Sendable {
+    private let wiring: Wiring
+    private let server: Server
+    private let services: Mutex<Task<Void, Never>?>
+
+    private init(wiring: Wiring, server: Server, services: Task<Void, Never>) {
+        self.wiring = wiring
+        self.server = server
+        self.services = Mutex(services)
+    }
+
+    package var port: Int { server.port }
+
+    /// Starts everything and returns once requests are served.
+    ///
+    /// Waits for PostgreSQL as long as it takes, unless `isCancelled` says to give up: then the answer is `nil`. A
+    /// schema that is not up to date, a root key that cannot be read or a port that is taken is an error at once.
+    package static func start(
+        _ settings: Settings, clock: any Clock, observe log: @escaping Observe,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) async throws -> Application? {
+        let wiring = try Wiring(settings, clock: clock, log: log)
+        wiring.pool.start()
+        let services = Task { await wiring.run() }
+        do {
+            guard try await wiring.prepare(isCancelled: isCancelled) else {
+                await wiring.close(services)
+                return nil
+            }
+            let server = try wiring.makeServer()
+            try server.start()
+            wiring.figures.attach(server)
+            wiring.observe(.started(address: "\(settings.listenAddress):\(server.port)", version: Program.version))
+            return Application(wiring: wiring, server: server, services: services)
+        } catch {
+            await wiring.close(services)
+            throw error
+        }
+    }
+
+    /// Stops in reverse: readiness turns red, accepting ends, streams say goodbye, requests finish, the rest follows.
+    package func stop() async {
+        let services = services.withLock { task in
+            defer { task = nil }
+            return task
+        }
+        guard let services else { return }
+        wiring.observe(.draining)
+        wiring.isDraining.store(true, ordering: .relaxed)
+        wiring.updates.drain()
+        await server.drain(grace: .seconds(wiring.settings.drainSeconds))
+        await wiring.close(services)
+        wiring.observe(.stopped)
+    }
+
+    /// Every route, sorted, as METHOD and pattern.
+    package static func routes() throws -> [(method: String, pattern: String)] {
+        var settings = Settings()
+        settings.metricsToken = "only to list the route"
+        let wiring = try Wiring(settings, clock: SystemClock(), log: { _ in }, key: RootKey(SecretBytes(random: RootKey.size)))
+        return try wiring.makeRouter().table.map { ($0.0.rawValue, $0.1) }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }
+    }
+}

@@ -1,0 +1,30 @@
+import Glibc
+
+/// Small files of the operator.
+package enum File {
+    /// The first line of a file of at most 64 KiB, without its end; `nil` when it cannot be read.
+    package static func firstLine(of path: String) -> String? {
+        guard let bytes = read(path, upTo: 65_536) else { return nil }
+        let line = bytes.prefix { $0 != 0x0A }
+        return String(validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+    }
+
+    /// What a small file holds; nothing when it cannot be read.
+    package static func bytes(of path: String) -> [UInt8] { read(path, upTo: 1_048_576) ?? [] }
+
+    private static func read(_ path: String, upTo limit: Int) -> [UInt8]? {
+        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+}

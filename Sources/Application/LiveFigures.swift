@@ -1,0 +1,60 @@
+import Audit
+import Glibc
+import HTTP
+import Mailboxes
+import Postgres
+import Synchronization
+import Updates
+
+/// What `/metrics` says of this moment, besides the counters.
+final class LiveFigures: Sendable {
+    private let metrics: Metrics
+    private let pool: Pool
+    private let mailboxes: Mailboxes
+    private let updates: Updates
+    private let audit: Audit
+    private let server = Mutex<Server?>(nil)
+
+    init(metrics: Metrics, pool: Pool, mailboxes: Mailboxes, updates: Updates, audit: Audit) {
+        self.metrics = metrics
+        self.pool = pool
+        self.mailboxes = mailboxes
+        self.updates = updates
+        self.audit = audit
+    }
+
+    func attach(_ server: Server) { self.server.withLock { $0 = server } }
+
+    func page() -> String {
+        var page = MetricsPage()
+        metrics.write(to: &page)
+        if let server = server.withLock({ $0 }) { write(server.figures, to: &page) }
+        let lanes = pool.figures
+        page.gauge("enfilade_database_lanes", "Database lanes.", Double(lanes.lanes))
+        page.gauge("enfilade_database_lanes_connected", "Lanes with a connection.", Double(lanes.connected))
+        page.gauge("enfilade_database_lanes_leased", "Lanes in use.", Double(lanes.leased))
+        page.gauge("enfilade_database_waiting", "Transactions that wait for a lane.", Double(lanes.waiting))
+        page.gauge("enfilade_process_resident_memory_bytes", "Resident memory.", Double(Self.residentBytes()))
+        return page.text
+    }
+
+    private func write(_ figures: Figures, to page: inout MetricsPage) {
+        page.gauge("enfilade_http_connections", "Open connections.", Double(figures.openConnections))
+        page.gauge("enfilade_http_requests_in_flight", "Requests being answered.", Double(figures.requestsInFlight))
+        page.gauge("enfilade_streams", "Open event streams.", Double(figures.streams))
+        page.counter("enfilade_http_connections_accepted", "Connections accepted.", Double(figures.acceptedTotal))
+        page.counter(
+            "enfilade_http_connections_turned_away", "Connections closed because their address had too many.",
+            Double(figures.turnedAwayTotal))
+        page.counter("enfilade_http_connections_timed_out", "Connections cut for slowness.", Double(figures.timedOutTotal))
+        page.counter("enfilade_http_refused", "Requests refused before a route.", Double(figures.refusedTotal))
+    }
+
+    /// The second field of /proc/self/statm, in pages.
+    private static func residentBytes() -> Int {
+        guard let line = File.firstLine(of: "/proc/self/statm") else { return 0 }
+        let fields = line.split(separator: " ")
+        guard fields.count > 1, let pages = Int(fields[1]) else { return 0 }
+        return pages * sysconf(Int32(_SC_PAGESIZE))
+    }
+}

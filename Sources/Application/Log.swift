@@ -1,0 +1,95 @@
+package import Domain
+import Glibc
+import Synchronization
+import Wire
+
+/// The log: one JSON object per line on standard error, made from observations alone.
+///
+/// It can hold no secret because an observation has no place for one: requests are told by their pattern, never by their
+/// URL, headers or body, and causes name no values.
+package final class Log: Sendable {
+    private let descriptor: Int32
+    private let clock: any Clock
+    /// Whole lines only: two threads never share one.
+    private let turn = Mutex(())
+
+    package init(descriptor: Int32 = STDERR_FILENO, clock: any Clock) {
+        self.descriptor = descriptor
+        self.clock = clock
+    }
+
+    package func note(_ observation: Observation) {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.field("time", clock.now())
+        guard Self.describe(observation, &writer) else { return }
+        writer.endObject()
+        write(writer.finish() + [0x0A])
+    }
+
+    private func write(_ line: [UInt8]) {
+        turn.withLock { _ in
+            var rest = line[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count < 0 && errno == EINTR { continue }
+                // Nobody is left to tell that the log cannot be written.
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// Returns `false` for what is only counted.
+    private static func describe(_ observation: Observation, _ writer: inout JSONWriter) -> Bool {
+        switch observation {
+        case .started(let address, let version):
+            event("started", "info", &writer)
+            writer.field("address", address)
+            writer.field("version", version)
+        case .draining: event("draining", "info", &writer)
+        case .stopped: event("stopped", "info", &writer)
+        case .request(let request): describe(request, &writer)
+        case .failed(let requestID, let route, let cause):
+            event("failed", "error", &writer)
+            writer.field("requestId", requestID)
+            writer.field("route", route)
+            writer.field("cause", cause)
+        case .faltered(let task, let cause):
+            event("faltered", "error", &writer)
+            writer.field("task", "\(task)")
+            writer.field("cause", cause)
+        case .recovered(let task):
+            event("recovered", "info", &writer)
+            writer.field("task", "\(task)")
+        case .migrated(let version, let name):
+            event("migrated", "info", &writer)
+            writer.field("version", version)
+            writer.field("name", name)
+        case .swept(let items, let messages):
+            event("swept", "info", &writer)
+            writer.field("items", items)
+            writer.field("messages", messages)
+        case .committed, .sequenced, .signedIn, .streamOpened, .streamClosed, .eventsSent: return false
+        }
+        return true
+    }
+
+    private static func event(_ name: StaticString, _ level: StaticString, _ writer: inout JSONWriter) {
+        writer.field("level", "\(level)")
+        writer.field("event", "\(name)")
+    }
+
+    private static func describe(_ request: RequestObservation, _ writer: inout JSONWriter) {
+        event("request", request.status >= 500 ? "error" : "info", &writer)
+        writer.field("requestId", request.requestID)
+        writer.field("method", request.method)
+        writer.field("route", request.route)
+        writer.field("status", request.status)
+        writer.field("milliseconds", Int(request.seconds * 1000))
+        writer.field("bytesIn", request.bytesIn)
+        writer.field("bytesOut", request.bytesOut)
+        writer.field("peer", request.peer)
+        writer.field("ending", "\(request.ending)")
+    }
+}

@@ -1,0 +1,4 @@
+/// What this binary is.
+package enum Program {
+    package static let version = "0.1.0"
+}

@@ -1,0 +1,55 @@
+import Configuration
+import Crypto
+import Domain
+import HTTP
+import Login
+import Mailboxes
+import Updates
+import Wire
+
+// The operator's settings as each room wants them.
+
+extension Settings {
+    var passwordCost: PasswordHash.Cost {
+        PasswordHash.Cost(opslimit: 2, memlimit: passwordMemory * 1024 * 1024) ?? .standard
+    }
+
+    var login: Login.Settings {
+        var login = Login.Settings()
+        login.accessTokenLife = .seconds(accessTokenSeconds)
+        return login
+    }
+
+    var mailboxLimits: Mailboxes.Limits {
+        var limits = Mailboxes.Limits()
+        limits.ciphertextBytes = ciphertextBytes
+        limits.envelopes = envelopes
+        limits.bodyBytes = messageBytes
+        limits.maximumAge = .seconds(mailboxDays * 86_400)
+        return limits
+    }
+
+    var configurationLimits: Configuration.Limits {
+        var limits = Configuration.Limits()
+        limits.bytes = configurationBytes
+        return limits
+    }
+
+    var updates: Updates.Settings {
+        var updates = Updates.Settings()
+        updates.streamsPerDevice = streamsPerDevice
+        updates.streamsPerAccount = streamsPerAccount
+        return updates
+    }
+
+    var server: Server.Settings {
+        var server = Server.Settings()
+        server.address = listenAddress
+        server.port = listenPort
+        server.workers = workers
+        server.connectionLimit = connections
+        server.connectionsPerAddress = connectionsPerAddress
+        server.streams.heartbeat = Frame(ServerSentEvent(event: "heartbeat", data: Array("{}".utf8)))
+        return server
+    }
+}

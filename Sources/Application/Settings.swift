@@ -1,0 +1,111 @@
+import API
+import Crypto
+import Domain
+import Glibc
+import Login
+import Mailboxes
+import Wire
+
+/// What an operator sets, read from the environment and checked before anything starts.
+package struct Settings: Sendable {
+    package var databaseURL = ""
+    package var ownerDatabaseURL = ""
+    package var publicURL = ""
+    package var listenAddress = "127.0.0.1"
+    package var listenPort = 8080
+    package var rootKeyFile = ""
+    package var metricsToken: String?
+    package var trustedProxies: [String] = []
+    package var lanes = 8
+    package var workers = 32
+    package var connections = 10_000
+    package var connectionsPerAddress = 10_000
+    package var accessTokenSeconds = 600
+    package var passwordLanes = 2
+    package var passwordMemory = 64
+    package var ciphertextBytes = 64 * 1024
+    package var envelopes = 256
+    package var messageBytes = 1024 * 1024
+    package var mailboxDays = 30
+    package var streamsPerDevice = 4
+    package var streamsPerAccount = 32
+    package var configurationBytes = 256 * 1024
+    package var drainSeconds = 10
+
+    package init() {}
+
+    /// Where clients find the server: the only source of the issuer and of links.
+    package var issuer: String { publicURL.isEmpty ? "http://\(listenAddress):\(listenPort)" : publicURL }
+}
+
+/// One setting that is not as it should be.
+package struct SettingFault: Error, Sendable, CustomStringConvertible {
+    package let name: String
+    package let detail: String
+
+    package var description: String { "\(name) \(detail)" }
+}
+
+/// All that is wrong with the settings, found in one look.
+package struct SettingFaults: Error, Sendable {
+    package let faults: [SettingFault]
+}
+
+/// One line of the settings table: how a setting is called, what it means, how it is read and shown.
+package struct Setting: Sendable {
+    package let name: String
+    package let meaning: String
+    package let isSecret: Bool
+    let read: @Sendable (String, inout Settings) -> String?
+    let show: @Sendable (Settings) -> String
+
+    /// The value in use; a secret only says whether there is one.
+    package func value(in settings: Settings) -> String {
+        let value = show(settings)
+        return isSecret && !value.isEmpty ? "(set)" : value
+    }
+}
+
+extension Settings {
+    /// Reads the environment; a name that begins with `ENFILADE_` and means nothing is a fault too, so that typing
+    /// errors are not silently the default.
+    package init(environment: [String: String]) throws(SettingFaults) {
+        self.init()
+        var faults: [SettingFault] = []
+        for setting in Setting.all {
+            guard let text = environment[setting.name] else { continue }
+            if let detail = setting.read(text, &self) { faults.append(SettingFault(name: setting.name, detail: detail)) }
+        }
+        let known = Set(Setting.all.map(\.name))
+        for name in environment.keys.sorted() where name.hasPrefix("ENFILADE_") && !known.contains(name) {
+            guard !Self.foreign.contains(name) else { continue }
+            faults.append(SettingFault(name: name, detail: "is not a setting; see enfilade settings"))
+        }
+        guard faults.isEmpty else { throw SettingFaults(faults: faults) }
+    }
+
+    /// Read by the scripts around the server, not by the server.
+    private static let foreign: Set<String> = [
+        "ENFILADE_URL", "ENFILADE_ADMIN_PASSWORD_FILE", "ENFILADE_EXCHANGES_DIR", "ENFILADE_BINARY",
+    ]
+
+    /// What `serve` cannot do without.
+    package func checkForServing() throws(SettingFaults) {
+        var faults: [SettingFault] = []
+        if databaseURL.isEmpty {
+            faults.append(SettingFault(name: "ENFILADE_DATABASE_URL", detail: "is needed: where PostgreSQL is, as enfilade_app"))
+        }
+        if rootKeyFile.isEmpty {
+            faults.append(
+                SettingFault(name: "ENFILADE_ROOT_KEY_FILE", detail: "is needed: make one with enfilade key create FILE"))
+        }
+        guard faults.isEmpty else { throw SettingFaults(faults: faults) }
+    }
+
+    package func checkForOwner() throws(SettingFaults) {
+        guard ownerDatabaseURL.isEmpty else { return }
+        throw SettingFaults(faults: [
+            SettingFault(name: "ENFILADE_OWNER_DATABASE_URL", detail: "is needed: where PostgreSQL is, as enfilade_owner")
+        ])
+    }
+}

@@ -1,0 +1,106 @@
+import API
+import Glibc
+
+extension Setting {
+    /// Every setting there is, in the order of the README's table.
+    package static let all: [Setting] = [
+        text("ENFILADE_DATABASE_URL", \.databaseURL, "PostgreSQL for the server, as role enfilade_app", isSecret: true),
+        text("ENFILADE_OWNER_DATABASE_URL", \.ownerDatabaseURL,
+            "PostgreSQL for migrate, admin create and restored, as role enfilade_owner", isSecret: true),
+        publicURL,
+        listen,
+        text("ENFILADE_ROOT_KEY_FILE", \.rootKeyFile, "file with the root key (mode 0600)"),
+        tokenFile,
+        proxies,
+        number("ENFILADE_LANES", \.lanes, 1...64, "PostgreSQL connections"),
+        number("ENFILADE_HTTP_WORKERS", \.workers, 2...256, "HTTP threads; 16 or more keep idle streams cheap"),
+        number("ENFILADE_CONNECTIONS", \.connections, 8...1_000_000, "open connections before the rest wait"),
+        number("ENFILADE_CONNECTIONS_PER_ADDRESS", \.connectionsPerAddress, 1...1_000_000,
+            "open connections of one peer address"),
+        number("ENFILADE_ACCESS_TOKEN_SECONDS", \.accessTokenSeconds, 60...600, "life of an access token"),
+        number("ENFILADE_PASSWORD_LANES", \.passwordLanes, 1...32, "threads that check passwords"),
+        number("ENFILADE_PASSWORD_MIB", \.passwordMemory, 8...1024, "memory of one password check (argon2id)"),
+        number("ENFILADE_CIPHERTEXT_BYTES", \.ciphertextBytes, 1024...1_048_576, "ciphertext of one envelope"),
+        number("ENFILADE_ENVELOPES", \.envelopes, 1...4096, "envelopes in one message"),
+        number("ENFILADE_MESSAGE_BYTES", \.messageBytes, 4096...67_108_864, "body of one message"),
+        number("ENFILADE_MAILBOX_DAYS", \.mailboxDays, 1...365, "how long undelivered messages wait"),
+        number("ENFILADE_STREAMS_PER_DEVICE", \.streamsPerDevice, 1...64, "event streams of one device"),
+        number("ENFILADE_STREAMS_PER_ACCOUNT", \.streamsPerAccount, 1...1024, "event streams of one account"),
+        number("ENFILADE_CONFIGURATION_BYTES", \.configurationBytes, 1024...4_194_304, "configuration of one app"),
+        number("ENFILADE_DRAIN_SECONDS", \.drainSeconds, 1...300, "time for requests in flight when stopping"),
+    ]
+
+    private static func text(
+        _ name: String, _ path: any WritableKeyPath<Settings, String> & Sendable, _ meaning: String, isSecret: Bool = false
+    ) -> Setting {
+        Setting(
+            name: name, meaning: meaning, isSecret: isSecret,
+            read: { text, settings in
+                guard !text.isEmpty else { return "is empty" }
+                settings[keyPath: path] = text
+                return nil
+            }, show: { $0[keyPath: path] })
+    }
+
+    private static func number(
+        _ name: String, _ path: any WritableKeyPath<Settings, Int> & Sendable, _ range: ClosedRange<Int>, _ meaning: String
+    ) -> Setting {
+        Setting(
+            name: name, meaning: meaning, isSecret: false,
+            read: { text, settings in
+                guard let value = Int(text), range.contains(value) else {
+                    return "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+                }
+                settings[keyPath: path] = value
+                return nil
+            }, show: { "\($0[keyPath: path])" })
+    }
+
+    private static let listen = Setting(
+        name: "ENFILADE_LISTEN", meaning: "address and port to listen on; port 0 takes a free one", isSecret: false,
+        read: { text, settings in
+            guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+                (0...65_535).contains(port)
+            else { return "must be ADDRESS:PORT, for instance 127.0.0.1:8080 or [::1]:8080" }
+            var host = text[..<colon]
+            if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+            guard !host.isEmpty else { return "must begin with an address" }
+            settings.listenAddress = String(host)
+            settings.listenPort = port
+            return nil
+        }, show: { "\($0.listenAddress):\($0.listenPort)" })
+
+    private static let publicURL = Setting(
+        name: "ENFILADE_PUBLIC_URL", meaning: "the address that clients use; issuer of tokens and base of links",
+        isSecret: false,
+        read: { text, settings in
+            let isWeb = text.hasPrefix("https://") || text.hasPrefix("http://")
+            let rest = text.drop { $0 != "/" }.dropFirst(2)
+            let isPlain = rest.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x3F && $0 != 0x23 && $0 != 0x22 }
+            guard isWeb, !rest.isEmpty, isPlain, !rest.contains("/"), !rest.contains("@") else {
+                return "must be http(s)://HOST[:PORT] and nothing more"
+            }
+            settings.publicURL = text
+            return nil
+        }, show: { $0.issuer })
+
+    private static let proxies = Setting(
+        name: "ENFILADE_TRUSTED_PROXIES",
+        meaning: "addresses or networks, comma-separated, whose X-Forwarded-For is believed", isSecret: false,
+        read: { text, settings in
+            let list = text.split(separator: ",").map { String($0.filter { $0 != " " }) }
+            guard TrustedProxies(list) != nil else { return "must be addresses or CIDR networks, comma-separated" }
+            settings.trustedProxies = list
+            return nil
+        }, show: { $0.trustedProxies.joined(separator: ",") })
+
+    private static let tokenFile = Setting(
+        name: "ENFILADE_METRICS_TOKEN_FILE", meaning: "file with the bearer token of /metrics; without it there is no /metrics",
+        isSecret: true,
+        read: { path, settings in
+            guard let text = File.firstLine(of: path) else { return "names a file that cannot be read" }
+            guard text.utf8.count >= 16 else { return "names a file whose first line is shorter than 16 characters" }
+            settings.metricsToken = text
+            return nil
+        }, show: { $0.metricsToken ?? "" })
+}

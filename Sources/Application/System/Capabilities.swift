@@ -1,0 +1,34 @@
+import API
+import Domain
+import HTTP
+import Wire
+
+/// `GET /v1/capabilities`: what this server can do and how much of it it takes.
+struct ShowCapabilities: InstantEndpoint {
+    static let route = Route.get("/v1/capabilities")
+
+    let settings: Settings
+
+    func respond(to request: Request) throws(Failure) -> Response {
+        .json { writer in
+            writer.beginObject()
+            writer.field("version", Program.version)
+            writer.list("features", ["login", "devices", "messages", "configuration", "events", "audit"])
+            writer.key("limits")
+            writer.beginObject()
+            writer.field("ciphertextBytes", settings.ciphertextBytes)
+            writer.field("envelopesPerMessage", settings.envelopes)
+            writer.field("messageBytes", settings.messageBytes)
+            writer.field("bodyBytes", Route.smallBody)
+            writer.field("mailboxDays", settings.mailboxDays)
+            writer.field("streamsPerDevice", settings.streamsPerDevice)
+            writer.field("streamsPerAccount", settings.streamsPerAccount)
+            writer.field("configurationBytes", settings.configurationBytes)
+            writer.field("headerBytes", 8 * 1024)
+            writer.field("urlBytes", 4 * 1024)
+            writer.endObject()
+            writer.field("readOnly", false)
+            writer.endObject()
+        }
+    }
+}

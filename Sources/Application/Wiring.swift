@@ -1,0 +1,150 @@
+import API
+import Accounts
+import Audit
+import Configuration
+import Crypto
+import Devices
+import Domain
+import HTTP
+import Lanes
+import Login
+import Mailboxes
+import Postgres
+import Store
+import Synchronization
+import Updates
+import Wire
+
+/// The one place where rooms are put together.
+final class Wiring: Sendable {
+    let settings: Settings
+    let observe: Observe
+    let pool: Pool
+    let updates: Updates
+    let figures: LiveFigures
+    let isDraining = Atomic(false)
+
+    private let bell: Bell
+    private let gate: Gate
+    private let login: Login
+    private let accounts: Accounts
+    private let devices: Devices
+    private let mailboxes: Mailboxes
+    private let configuration: Configuration
+    private let audit: Audit
+    private let migrator: Migrator
+    private let passwordLanes: LaneGroup
+    private let entropy = SystemEntropy()
+    private let clock: any Clock
+
+    /// - Throws: `RootKeyFault` when the root key cannot be read.
+    init(_ settings: Settings, clock: any Clock, log: @escaping Observe, key given: RootKey? = nil) throws {
+        self.settings = settings
+        self.clock = clock
+        let metrics = Metrics()
+        let observe: Observe = { observation in
+            metrics.note(observation)
+            log(observation)
+        }
+        self.observe = observe
+        let key = try given ?? RootKey.load(path: settings.rootKeyFile)
+        var lanes = Pool.Settings(conninfo: settings.databaseURL)
+        lanes.lanes = settings.lanes
+        pool = Pool(lanes)
+        bell = Bell(conninfo: settings.databaseURL, node: entropy.uuid(at: clock.now()), observe: observe)
+        migrator = Migrator(pool: pool)
+        let database = Database(pool: pool, bell: bell, clock: clock, entropy: entropy)
+        passwordLanes = LaneGroup(name: "argon2id", count: settings.passwordLanes, waiting: settings.passwordLanes * 32)
+        let passwords = Passwords(lanes: passwordLanes, cost: settings.passwordCost)
+        let proxies = TrustedProxies(settings.trustedProxies) ?? .none
+        login = Login(
+            database: database, issuer: settings.issuer, keys: key, passwords: passwords, proxies: proxies,
+            settings: settings.login, observe: observe)
+        accounts = Accounts(database: database, passwords: passwords)
+        devices = Devices(database: database, issuer: settings.issuer)
+        mailboxes = Mailboxes(database: database, limits: settings.mailboxLimits, observe: observe)
+        configuration = Configuration(database: database, limits: settings.configurationLimits)
+        audit = Audit(database: database, observe: observe)
+        updates = Updates(
+            database: database, sources: [mailboxes.updates, configuration.updates], settings: settings.updates,
+            observe: observe)
+        gate = Gate(authenticator: login.authenticator, observe: observe)
+        figures = LiveFigures(
+            metrics: metrics, pool: pool, mailboxes: mailboxes, updates: updates, audit: audit)
+    }
+
+    /// Runs all services until the task is cancelled; each is told to stop and waited for.
+    func run() async {
+        let services =
+            [bell] + login.services + accounts.services + devices.services + mailboxes.services
+            + configuration.services + audit.services + updates.services
+        await withTaskGroup { group in
+            for service in services { group.addTask { await service.run() } }
+        }
+    }
+
+    /// Waits for the database, checks the schema and reads what must be known before the first request.
+    func prepare(isCancelled: @Sendable () -> Bool) async throws -> Bool {
+        var isFaltering = false
+        while !isCancelled() {
+            do throws(Failure) {
+                try check(try await migrator.standing())
+                try await login.prepare()
+                if isFaltering { observe(.recovered(task: "start")) }
+                return true
+            } catch .unavailable(let cause) {
+                if !isFaltering { observe(.faltered(task: "start", cause: "waiting for the database: \(cause)")) }
+                isFaltering = true
+                try? await Task.sleep(for: .milliseconds(200))
+            } catch {
+                throw error
+            }
+        }
+        return false
+    }
+
+    private func check(_ standing: Migrator.Standing) throws(Failure) {
+        switch standing {
+        case .current: return
+        case .behind(let names):
+            throw .broken(cause: "the schema lacks \(names.joined(separator: ", ")): run enfilade migrate")
+        case .ahead(let name): throw .broken(cause: "the schema has \(name), which needs a newer enfilade")
+        case .altered(let name): throw .broken(cause: "the migration \(name) was applied with other content")
+        }
+    }
+
+    func close(_ services: Task<Void, Never>) async {
+        services.cancel()
+        await services.value
+        await pool.stop()
+    }
+
+    func makeRouter() throws -> Router {
+        try Router(endpoints.map { ($0.route, $0.handler(gate)) })
+    }
+
+    func makeServer() throws -> Server {
+        Server(
+            settings: settings.server, router: try makeRouter(),
+            refuse: { refusal, id in Problem.response(to: refusal, requestID: id) },
+            observe: { [observe] exchange in observe(.request(RequestObservation(exchange))) },
+            requestID: { [clock, entropy] headers in RequestID.choose(headers) { entropy.uuid(at: clock.now()) } },
+            decorate: { response, head in response.decorate(for: head) })
+    }
+
+    private var endpoints: [Mounted] {
+        system + login.endpoints + accounts.endpoints + devices.endpoints + mailboxes.endpoints
+            + configuration.endpoints + audit.endpoints + updates.endpoints
+    }
+
+    private var system: [Mounted] {
+        let readiness = ShowReadiness(
+            isDraining: { [self] in isDraining.load(ordering: .relaxed) }, isFresh: { [login] in login.isFresh },
+            migrator: migrator)
+        let open = [
+            ShowHealth().mounted, readiness.mounted, ShowDocument().mounted, ShowCapabilities(settings: settings).mounted,
+        ]
+        guard let token = settings.metricsToken else { return open }
+        return open + [ShowMetrics(token: token, page: { [figures] in figures.page() }).mounted]
+    }
+}

@@ -1,0 +1,4 @@
+#ifndef CSODIUM_H
+#define CSODIUM_H
+#include <sodium.h>
+#endif

@@ -1,0 +1,49 @@
+package import API
+package import Domain
+package import Store
+
+/// Configuration: the values that administrators publish to an app, and what its devices report about them.
+///
+/// It owns the tables `configuration`, `configuration_revision` and `configuration_report`. A revision never changes:
+/// going back makes a new one. It never looks into a value, and never writes one into the audit log: they may be secret.
+package final class Configuration: Sendable {
+    package struct Limits: Sendable {
+        /// The encoded values of an app.
+        package var bytes = 256 * 1024
+
+        package init() {}
+    }
+
+    private let database: Database
+    private let limits: Limits
+    private let shelf: PublishedShelf
+    private let patches: PatchShelf
+
+    package init(database: Database, limits: Limits = Limits()) {
+        self.database = database
+        self.limits = limits
+        shelf = PublishedShelf(database: database)
+        patches = PatchShelf(database: database)
+    }
+
+    package var endpoints: [Mounted] {
+        [
+            ReadConfiguration(shelf: shelf).mounted,
+            ReportConfiguration(database: database).mounted,
+            ReadAppConfiguration(database: database).mounted,
+            PublishConfiguration(database: database, limit: limits.bytes).mounted
+                .limited(to: limits.bytes + PublishConfiguration.margin),
+            ListRevisions(database: database).mounted,
+            ReadRevision(database: database).mounted,
+            RollBackConfiguration(database: database).mounted,
+            ListReports(database: database).mounted,
+        ]
+    }
+
+    package var services: [any Service] { [shelf] }
+
+    /// What the event stream carries of configuration.
+    package var updates: any UpdateSource {
+        ConfigurationUpdates(database: database, shelf: shelf, patches: patches)
+    }
+}

@@ -1,0 +1,168 @@
+import Domain
+import Synchronization
+
+/// Values that this node has read, each loaded once at a time however many ask for it.
+///
+/// Loads are numbered in the order they began. A value is kept only when its load began after the last `forget`, and
+/// after the load of what it would replace; whoever asked before a `forget` may still get what was true before it.
+final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private typealias Waiter = CheckedContinuation<Result<Value, Failure>?, Never>
+    private typealias Time = ContinuousClock.Instant
+
+    private struct Entry {
+        let value: Value
+        let load: UInt64
+        var checkedAt: Time
+        var usedAt: Time
+    }
+
+    private struct State {
+        var lastNumber: UInt64 = 0
+        var forgottenAt: UInt64 = 0
+        var entries: [Key: Entry] = [:]
+        var newest: [Key: UInt64] = [:]
+        var waiters: [UInt64: [Waiter]] = [:]
+
+        mutating func nextNumber() -> UInt64 {
+            lastNumber += 1
+            return lastNumber
+        }
+    }
+
+    private enum Step {
+        case held(Value)
+        case wait(UInt64)
+        case load(UInt64)
+    }
+
+    private let maximumAge: Duration?
+    private let capacity: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - maximumAge: how long a value is believed without being checked; `nil` for values that never change.
+    ///   - capacity: how many values are kept; beyond it the longest unused goes.
+    init(maximumAge: Duration?, capacity: Int) {
+        self.maximumAge = maximumAge
+        self.capacity = capacity
+    }
+
+    /// The value, when it is here and young enough.
+    func held(for key: Key) -> Value? {
+        let now = Time.now
+        return state.withLock { held(key, &$0, now) }
+    }
+
+    /// The value from here, from a load that is under way, or from a load of its own.
+    func value(
+        for key: Key, _ load: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        while true {
+            switch next(key) {
+            case .held(let value): return value
+            case .load(let number): return try await finish(number, key, load)
+            case .wait(let number):
+                if let result = await wait(for: number) { return try result.get() }
+            }
+        }
+    }
+
+    /// The value from a load that begins now.
+    func loaded(
+        for key: Key, _ load: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let number = state.withLock { $0.nextNumber() }
+        return try await finish(number, key, load)
+    }
+
+    /// Drops a value; no load that has begun already brings it back.
+    func forget(_ key: Key) {
+        state.withLock { state in
+            state.forgottenAt = state.nextNumber()
+            state.entries[key] = nil
+        }
+    }
+
+    /// Checks the values that were used lately; those found outdated, and those unused, are dropped.
+    ///
+    /// `isCurrent` says which of the values are still right; it reads that when it is called.
+    func check(
+        usedWithin period: Duration, _ isCurrent: ([Key: Value]) async throws(Failure) -> Set<Key>
+    ) async throws(Failure) {
+        let start = Time.now
+        let (number, used) = state.withLock { state in
+            state.entries = state.entries.filter { $0.value.usedAt.duration(to: start) < period }
+            return (state.nextNumber(), state.entries.mapValues(\.value))
+        }
+        guard !used.isEmpty else { return }
+        let current = try await isCurrent(used)
+        state.withLock { state in
+            for key in used.keys {
+                guard let entry = state.entries[key], entry.load < number else { continue }
+                if current.contains(key) {
+                    state.entries[key]?.checkedAt = start
+                } else {
+                    state.entries[key] = nil
+                }
+            }
+        }
+    }
+
+    private func next(_ key: Key) -> Step {
+        let now = Time.now
+        return state.withLock { state in
+            if let value = held(key, &state, now) { return .held(value) }
+            if let number = state.newest[key], number > state.forgottenAt { return .wait(number) }
+            let number = state.nextNumber()
+            state.newest[key] = number
+            state.waiters[number] = []
+            return .load(number)
+        }
+    }
+
+    private func held(_ key: Key, _ state: inout State, _ now: Time) -> Value? {
+        guard let entry = state.entries[key] else { return nil }
+        if let maximumAge, entry.checkedAt.duration(to: now) > maximumAge { return nil }
+        state.entries[key]?.usedAt = now
+        return entry.value
+    }
+
+    /// The result of a load, or `nil` when it has ended meanwhile.
+    private func wait(for number: UInt64) async -> Result<Value, Failure>? {
+        await withCheckedContinuation { continuation in
+            let isWaiting = state.withLock { state in
+                state.waiters[number]?.append(continuation) != nil
+            }
+            if !isWaiting { continuation.resume(returning: nil) }
+        }
+    }
+
+    private func finish(
+        _ number: UInt64, _ key: Key, _ load: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let start = Time.now
+        let result: Result<Value, Failure>
+        do throws(Failure) {
+            result = .success(try await load())
+        } catch {
+            result = .failure(error)
+        }
+        let waiters = state.withLock { state in
+            if case .success(let value) = result { keep(value, key, number, start, &state) }
+            if state.newest[key] == number { state.newest[key] = nil }
+            return state.waiters.removeValue(forKey: number) ?? []
+        }
+        for waiter in waiters { waiter.resume(returning: result) }
+        return try result.get()
+    }
+
+    private func keep(_ value: Value, _ key: Key, _ number: UInt64, _ start: Time, _ state: inout State) {
+        guard number > state.forgottenAt, number > state.entries[key]?.load ?? 0 else { return }
+        if state.entries.count >= capacity, state.entries[key] == nil,
+            let oldest = state.entries.min(by: { $0.value.usedAt < $1.value.usedAt })
+        {
+            state.entries[oldest.key] = nil
+        }
+        state.entries[key] = Entry(value: value, load: number, checkedAt: start, usedAt: .now)
+    }
+}

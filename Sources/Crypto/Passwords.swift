@@ -1,0 +1,50 @@
+package import Domain
+package import Lanes
+
+/// Passwords on lanes of their own: one hash is tens of milliseconds and many megabytes, so only a few run at once.
+///
+/// How many may stand in line is the lane group's bound; beyond it callers are told to come back.
+package final class Passwords: Sendable {
+    /// Every lane is busy and the line is full, or the memory for one more hash is not there.
+    package struct Full: Error, Sendable {
+        package var failure: Failure { .unavailable(cause: "no room to hash one more password") }
+    }
+
+    private let lanes: LaneGroup
+    private let cost: PasswordHash.Cost
+
+    package init(lanes: LaneGroup, cost: PasswordHash.Cost = .standard) {
+        self.lanes = lanes
+        self.cost = cost
+    }
+
+    /// Makes the decoy, so that the first unknown name takes no longer than the next.
+    package func prepare() async throws(Full) {
+        try await onLane { PasswordHash.decoy(cost: $0) }
+    }
+
+    /// A new hash in PHC form.
+    package func hash(_ password: String) async throws(Full) -> String {
+        guard let hash = try await onLane({ try? PasswordHash.hash(password, cost: $0) }) else { throw Full() }
+        return hash
+    }
+
+    /// Whether the password is the hash's; without a hash `false` after the same time.
+    package func verify(_ password: String, against hash: String?) async throws(Full) -> Bool {
+        try await onLane { PasswordHash.verify(password, hash: hash, cost: $0) }
+    }
+
+    @discardableResult
+    private func onLane<R: Sendable>(
+        _ body: @escaping @Sendable (PasswordHash.Cost) -> R
+    ) async throws(Full) -> R {
+        let cost = cost
+        let outcome: Result<R, Never>
+        do throws(LaneGroup.Full) {
+            outcome = try await lanes.run { () throws(Never) -> R in body(cost) }
+        } catch {
+            throw Full()
+        }
+        return outcome.get()
+    }
+}

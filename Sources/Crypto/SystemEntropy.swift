@@ -1,0 +1,18 @@
+import CSodium
+import Domain
+
+/// Randomness from the operating system.
+package struct SystemEntropy: Entropy {
+    package init() {
+        Sodium.start()
+    }
+
+    package func bytes(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        bytes.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            randombytes_buf(base, buffer.count)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,41 @@
+package import API
+package import Domain
+package import Store
+
+/// Devices: what people enrol, with public keys that the device made itself, and the lists that senders encrypt for.
+///
+/// It owns the tables `device` and `device_list`. It sees public keys only: there is no field for a private one anywhere.
+/// A device outlives its sessions; removing it is final for its identity key. It never changes what a mailbox holds,
+/// except by opening it and closing it with everything in it.
+package struct Devices: Sendable {
+    package struct Settings: Sendable {
+        /// Devices that one account may have at once.
+        package var maximumDevices = 50
+
+        package init() {}
+    }
+
+    private let database: Database
+    private let issuer: String
+    private let settings: Settings
+
+    /// Makes the room of a server that calls itself `issuer`; devices sign that name when they enrol.
+    package init(database: Database, issuer: String, settings: Settings = Settings()) {
+        self.database = database
+        self.issuer = issuer
+        self.settings = settings
+    }
+
+    package var endpoints: [Mounted] {
+        [
+            EnrolDevice(database: database, issuer: issuer, maximumDevices: settings.maximumDevices).mounted,
+            ListDevices(database: database).mounted,
+            ReadDevice(database: database).mounted,
+            ChangeDevice(database: database).mounted,
+            RemoveDevice(database: database).mounted,
+            ReadDeviceList(database: database).mounted,
+        ]
+    }
+
+    package var services: [any Service] { [] }
+}

@@ -1,0 +1,33 @@
+import API
+import Domain
+import HTTP
+import Store
+
+/// One of the caller's devices; to an administrator anybody's, and that is written down.
+struct ReadDevice: Endpoint {
+    static let route = Route.get("/v1/devices/{device}")
+    static let access = Access.signedIn
+    let database: Database
+
+    func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
+        let id: DeviceID = try request.id("device", "There is no such device.")
+        let device = try await database.read { (tx) throws(Failure) in try tx.device(id, for: caller) }
+        if device.account != caller.account {
+            try await database.transaction { (tx) throws(Failure) in
+                try tx.record(Deed(.devicesRead, of: .device(id)), by: caller.actor)
+            }
+        }
+        guard !request.holds(device.etag) else { return .notModified(device.etag) }
+        return .json(etag: device.etag) { device.write(to: &$0, for: caller.device) }
+    }
+}
+
+extension Transaction {
+    /// A device that the caller may know of: its own, or with scope `admin` anybody's.
+    func device(_ id: DeviceID, for caller: Caller) throws(Failure) -> Device {
+        guard let device = try device(id), device.account == caller.account || caller.scopes.contains(.admin) else {
+            throw .missing("There is no such device.")
+        }
+        return device
+    }
+}

@@ -1,0 +1,56 @@
+/// Why an operation was refused. Every edge of the program answers each case.
+package enum Failure: Error, Sendable {
+    /// The request says something that cannot be; each fault names its field.
+    case invalid([FieldFault])
+    case unauthenticated(Unauthenticated)
+    case forbidden(StaticString)
+    /// It does not exist, or not for this caller: the two are never told apart.
+    case missing(StaticString)
+    /// Things that the body names do not exist; each fault points to one.
+    case missingParts([FieldFault])
+    case conflict(Conflict)
+    /// `If-Match` names another version than the current one.
+    case outdated
+    /// `If-Match` is needed here.
+    case unconditional
+    case idempotencyKeyReused
+    case tooLarge(StaticString)
+    case limited(retryAfter: Int, StaticString)
+    /// Try again later. The cause is for operators.
+    case unavailable(cause: String)
+    /// Our fault. The cause is for operators and never shown.
+    case broken(cause: String)
+
+    package static func invalid(_ pointer: String, _ detail: String) -> Failure {
+        .invalid([FieldFault(pointer: pointer, detail: detail)])
+    }
+}
+
+/// One wrong field: a JSON pointer (RFC 6901) into the body, or `?name` for a parameter.
+package struct FieldFault: Hashable, Sendable {
+    package let pointer: String
+    package let detail: String
+
+    package init(pointer: String, detail: String) {
+        self.pointer = pointer
+        self.detail = detail
+    }
+}
+
+package enum Unauthenticated: Sendable {
+    case noToken, badToken, sessionEnded
+}
+
+/// What already is, and stands in the way.
+package enum Conflict: Sendable {
+    case usernameTaken
+    case appTaken
+    case appInUse(StaticString)
+    case deviceKeyTaken
+    /// The sets that the sender should have addressed.
+    case deviceSet([DeviceSetMismatch])
+    /// The same id with other content; the answer that was given to the first.
+    case messageIDUsed(SentMessage)
+    /// Anything else, said in words.
+    case state(StaticString)
+}

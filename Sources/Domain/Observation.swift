@@ -1,0 +1,52 @@
+/// Everything the server can report about itself; the log and the metrics are two readers of this list.
+///
+/// Nothing here can hold a secret: there is no free text but the cause of a fault, and causes hold no data.
+package enum Observation: Sendable {
+    case started(address: String, version: String)
+    case draining
+    case stopped
+    case request(RequestObservation)
+    /// A request failed for a reason of ours; people saw only its id.
+    case failed(requestID: String, route: String, cause: String)
+    /// A task that runs without a request failed; it goes on by itself.
+    case faltered(task: StaticString, cause: String)
+    case recovered(task: StaticString)
+    case migrated(version: Int, name: String)
+    case committed(messages: Int, items: Int, seconds: Double)
+    case swept(items: Int, messages: Int)
+    case sequenced(entries: Int)
+    case signedIn(outcome: Deed.Outcome)
+    case streamOpened
+    case streamClosed(reason: StaticString)
+    case eventsSent(Int)
+}
+
+package struct RequestObservation: Sendable {
+    package let method: String
+    /// The pattern that matched, never the URL: patterns are few and hold nobody's data.
+    package let route: String
+    package let status: Int
+    package let seconds: Double
+    package let requestID: String
+    package let peer: String
+    package let bytesIn: Int
+    package let bytesOut: Int
+    package let ending: StaticString
+
+    package init(
+        method: String, route: String, status: Int, seconds: Double, requestID: String, peer: String, bytesIn: Int,
+        bytesOut: Int, ending: StaticString
+    ) {
+        self.method = method
+        self.route = route
+        self.status = status
+        self.seconds = seconds
+        self.requestID = requestID
+        self.peer = peer
+        self.bytesIn = bytesIn
+        self.bytesOut = bytesOut
+        self.ending = ending
+    }
+}
+
+package typealias Observe = @Sendable (Observation) -> Void

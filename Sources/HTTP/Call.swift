@@ -1,0 +1,184 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// One request on its way through the library's callbacks.
+final class Call: Sendable {
+    enum Phase {
+        case head, body, suspended, resumed, answered
+    }
+
+    struct State {
+        var phase = Phase.head
+        var target: [UInt8] = []
+        var targetAddress: UInt = 0
+        var head: RequestHead?
+        var handler: (any Handler)?
+        var methodName = "OTHER"
+        var routePattern: String?
+        var requestID = ""
+        var bodyLimit = 0
+        var body: [UInt8] = []
+        var excess = 0
+        var receivedBytes = 0
+        var answer: Response?
+        var handle: UInt = 0
+        var status = 0
+        var responseBytes = 0
+        var stream: EventStream?
+    }
+
+    let core: Core
+    let connection: Connection
+    let receivedAt = Monotonic.now()
+    let state: Mutex<State>
+
+    /// How much of a body over the limit is read and dropped, so that the client can read our refusal.
+    static let toleratedExcess = 64 * 1024
+
+    init(core: Core, connection: Connection, target: UnsafePointer<CChar>?) {
+        self.core = core
+        self.connection = connection
+        var state = State()
+        if let target {
+            state.targetAddress = UInt(bitPattern: target)
+            state.target = Array(UnsafeRawBufferPointer(start: target, count: strlen(target)))
+        }
+        self.state = Mutex(state)
+        core.gate.beginRequest()
+        connection.call = self
+        connection.expect(by: receivedAt + core.timeouts.header)
+    }
+
+    var isAwaitingHead: Bool { state.withLock { $0.phase == .head } }
+
+    /// Takes a piece of the body; false when the client sends so much too much that the connection must break.
+    func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
+        state.withLock { state in
+            state.receivedBytes += piece.count
+            let room = state.excess > 0 ? 0 : state.bodyLimit - state.body.count
+            if piece.count <= room {
+                state.body.append(contentsOf: piece)
+            } else {
+                state.excess += piece.count
+                state.body = []
+            }
+            return state.excess <= Call.toleratedExcess
+        }
+    }
+
+    /// The request is complete, or its connection was resumed: answer it.
+    func proceed(_ handle: OpaquePointer) -> MHD_Result {
+        let (phase, answer, excess) = state.withLock { ($0.phase, $0.answer, $0.excess) }
+        if phase == .resumed { core.gate.leaveSuspension() }
+        if let answer { return queue(answer, handle) }
+        guard phase == .body else { return .YES }
+        guard excess == 0 else {
+            return queue(refusal(.payloadTooLarge, "The body is too large."), handle)
+        }
+        connection.expect(by: nil)
+        let work = state.withLock { state in
+            defer { state.body = [] }
+            return (state.handler, state.head, state.body)
+        }
+        guard let handler = work.0, let head = work.1 else { return .NO }
+        switch handler.handle(Request(head: head, body: work.2)) {
+        case .now(let response): return queue(response, handle)
+        case .later(let closure): return suspend(handle, closure)
+        }
+    }
+
+    private func suspend(_ handle: OpaquePointer, _ closure: @escaping @Sendable () async -> Response) -> MHD_Result {
+        guard core.gate.enterSuspension() else {
+            return queue(refusal(.draining, "The server is stopping."), handle)
+        }
+        state.withLock { state in
+            state.phase = .suspended
+            state.handle = UInt(bitPattern: handle)
+            MHD_suspend_connection(handle)
+        }
+        Task { self.resume(with: await closure()) }
+        return .YES
+    }
+
+    /// Gives the answer of the task; later answers, after the server gave up waiting, are dropped.
+    private func resume(with response: Response) {
+        let isWanted = state.withLock { state in
+            guard state.phase == .suspended, let handle = OpaquePointer(bitPattern: state.handle) else { return false }
+            state.phase = .resumed
+            state.answer = response
+            state.handle = 0
+            MHD_resume_connection(handle)
+            return true
+        }
+        if !isWanted, case .events(let source) = response.body { core.engine.abandon(source) }
+    }
+
+    /// Answers in place of a task that did not finish within the grace of a stop.
+    func giveUp() {
+        guard state.withLock({ $0.phase == .suspended }) else { return }
+        resume(with: refusal(.draining, "The server is stopping."))
+    }
+
+    func refusal(_ kind: Refusal.Kind, _ detail: StaticString) -> Response {
+        core.refusal(Refusal(kind, detail), state.withLock { $0.requestID })
+    }
+
+    /// Sends an answer, with what every answer carries.
+    func queue(_ response: Response, _ handle: OpaquePointer) -> MHD_Result {
+        var response = response
+        let head = state.withLock { state in
+            state.phase = .answered
+            state.answer = nil
+            state.body = []
+            // A stream may stay for hours; it needs none of this.
+            defer { (state.head, state.handler) = (nil, nil) }
+            return state.head
+        }
+        if let head { core.decorate(&response, head) }
+        if core.gate.isDraining { response.set("Connection", "close") }
+        let stream = stream(for: &response, head, handle)
+        state.withLock { state in
+            state.status = response.status
+            state.stream = stream
+            if case .bytes(let bytes) = response.body, head?.isHead != true { state.responseBytes = bytes.count }
+        }
+        connection.expect(by: stream == nil ? Monotonic.now() + core.timeouts.answer : nil)
+        return Answer.queue(response, stream: stream, on: handle) ? .YES : .NO
+    }
+
+    private func stream(for response: inout Response, _ head: RequestHead?, _ handle: OpaquePointer) -> EventStream? {
+        guard case .events(let source) = response.body, let head else { return nil }
+        response.set("Content-Type", "text/event-stream; charset=utf-8")
+        response.set("Cache-Control", "no-store")
+        response.set("X-Accel-Buffering", "no")
+        response.set("Connection", "close")
+        guard !head.isHead else {
+            core.engine.abandon(source)
+            return nil
+        }
+        return EventStream(
+            source: source, engine: core.engine, gate: core.gate, isChunked: head.minorVersion > 0,
+            socket: connection.socket, handle: UInt(bitPattern: handle))
+    }
+
+    /// The library is done with this request.
+    func complete(wasCompleted: Bool, status: Int) {
+        connection.call = nil
+        connection.expect(by: Monotonic.now() + core.timeouts.idle)
+        let (last, wasWaiting) = state.withLock { state in
+            defer { state.phase = .answered }
+            return (state, state.phase == .suspended || state.phase == .resumed)
+        }
+        if wasWaiting { core.gate.leaveSuspension() }
+        let streamed = last.stream?.complete()
+        let responseBytes = last.responseBytes + (streamed ?? 0)
+        core.gate.endRequest()
+        core.observe(
+            Exchange(
+                method: last.methodName, routePattern: last.routePattern,
+                status: last.status != 0 ? last.status : status, duration: Monotonic.now() - receivedAt,
+                requestBytes: last.receivedBytes, responseBytes: responseBytes, requestID: last.requestID,
+                peer: connection.peer, end: connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted))
+    }
+}

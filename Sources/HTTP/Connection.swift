@@ -1,0 +1,58 @@
+import Glibc
+import Synchronization
+
+/// One accepted connection, from `accept` until the library is about to close it.
+final class Connection: Sendable {
+    private struct State {
+        var isOpen = true
+        var call: Call?
+    }
+
+    let socket: Int32
+    let peer: Address
+    private let state = Mutex(State())
+    private let deadline: Atomic<Int64>
+    private let cut = Atomic<Bool>(false)
+
+    init(socket: Int32, peer: Address, deadline: Int64) {
+        self.socket = socket
+        self.peer = peer
+        self.deadline = Atomic(deadline)
+    }
+
+    /// The request being served, if any.
+    var call: Call? {
+        get { state.withLock { $0.call } }
+        set { state.withLock { $0.call = newValue } }
+    }
+
+    var wasCut: Bool { cut.load(ordering: .relaxed) }
+
+    /// Sets when the client must have made the next step; nil while it is our turn.
+    func expect(by instant: Int64?) {
+        deadline.store(instant ?? .max, ordering: .relaxed)
+    }
+
+    func isLate(_ now: Int64) -> Bool {
+        now > deadline.load(ordering: .relaxed)
+    }
+
+    /// Ends both directions; the library sees it and closes.
+    ///
+    /// Under the lock, because the descriptor's number may belong to somebody else once it is closed.
+    func cutOff() {
+        state.withLock { state in
+            guard state.isOpen else { return }
+            expect(by: nil)
+            cut.store(true, ordering: .relaxed)
+            shutdown(socket, Int32(SHUT_RDWR))
+        }
+    }
+
+    func markClosed() {
+        state.withLock { state in
+            state.isOpen = false
+            state.call = nil
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Synchronization
+
+/// All open connections by descriptor, and how many each address has.
+final class Connections: Sendable {
+    private struct State {
+        var slots: [Connection?] = []
+        var perAddress: [[UInt8]: Int] = [:]
+        var open = 0
+        var accepted = 0
+        var turnedAway = 0
+        var cut = 0
+    }
+
+    private let state = Mutex(State())
+    private let limit: Int
+    private let limitPerAddress: Int?
+    private let isExempt: @Sendable (Address) -> Bool
+    private let waitsForRoom = Atomic<Bool>(false)
+    /// Raised when a connection closed while `waitForRoom` was on.
+    let roomMade = Signal()
+
+    init(limit: Int, limitPerAddress: Int?, isExempt: @escaping @Sendable (Address) -> Bool) {
+        self.limit = limit
+        self.limitPerAddress = limitPerAddress
+        self.isExempt = isExempt
+    }
+
+    var figures: Figures {
+        state.withLock { state in
+            var figures = Figures()
+            figures.openConnections = state.open
+            figures.acceptedTotal = state.accepted
+            figures.turnedAwayTotal = state.turnedAway
+            figures.timedOutTotal = state.cut
+            return figures
+        }
+    }
+
+    var all: [Connection] { state.withLock { $0.slots.compactMap(\.self) } }
+
+    /// Whether another connection may be accepted; asks for `roomMade` otherwise.
+    func hasRoom() -> Bool {
+        waitsForRoom.store(true, ordering: .sequentiallyConsistent)
+        guard state.withLock({ $0.open < limit }) else { return false }
+        waitsForRoom.store(false, ordering: .sequentiallyConsistent)
+        return true
+    }
+
+    /// Takes a connection in; nil when its address has as many as it may.
+    func add(socket: Int32, peer: Address, deadline: Int64) -> Connection? {
+        let isCounted = limitPerAddress != nil && !isExempt(peer)
+        let connection = Connection(socket: socket, peer: peer, deadline: deadline)
+        return state.withLock { state in
+            let slot = Int(socket)
+            while state.slots.count <= slot { state.slots.append(nil) }
+            // The library closes a descriptor without a word when it runs out of memory; its number then comes again.
+            if let stale = state.slots[slot] { release(stale, &state) }
+            if isCounted, let limitPerAddress, state.perAddress[peer.bytes, default: 0] >= limitPerAddress {
+                state.turnedAway += 1
+                return nil
+            }
+            state.perAddress[peer.bytes, default: 0] += 1
+            state.slots[slot] = connection
+            state.open += 1
+            state.accepted += 1
+            return connection
+        }
+    }
+
+    /// The connection that was accepted with this descriptor.
+    func find(socket: Int32) -> Connection? {
+        state.withLock { state in
+            state.slots.indices.contains(Int(socket)) ? state.slots[Int(socket)] : nil
+        }
+    }
+
+    func remove(_ connection: Connection) {
+        connection.markClosed()
+        state.withLock { state in
+            guard state.slots[Int(connection.socket)] === connection else { return }
+            release(connection, &state)
+        }
+        if waitsForRoom.load(ordering: .sequentiallyConsistent) { roomMade.raise() }
+    }
+
+    private func release(_ connection: Connection, _ state: inout State) {
+        state.slots[Int(connection.socket)] = nil
+        state.open -= 1
+        let left = state.perAddress[connection.peer.bytes, default: 1] - 1
+        state.perAddress[connection.peer.bytes] = left > 0 ? left : nil
+    }
+
+    /// Cuts off every client that did not keep its deadline.
+    func cutLate(_ now: Int64) {
+        let late = state.withLock { state in
+            let late = state.slots.filter { $0?.isLate(now) == true }
+            state.cut += late.count
+            return late
+        }
+        for connection in late { connection?.cutOff() }
+    }
+}

@@ -1,0 +1,56 @@
+/// What every request needs; made once per server and shared by all threads.
+final class Core: Sendable {
+    let settings: Server.Settings
+    let router: Router
+    let refuse: @Sendable (Refusal, String) -> Response
+    let observe: @Sendable (Exchange) -> Void
+    let requestID: @Sendable (Headers) -> String
+    let decorate: @Sendable (inout Response, RequestHead) -> Void
+    let connections: Connections
+    let gate = Gate()
+    let engine: StreamEngine
+    let timeouts: Timeouts
+
+    /// The settings' durations in nanoseconds.
+    struct Timeouts: Sendable {
+        let idle: Int64
+        let header: Int64
+        let body: Int64
+        let answer: Int64
+    }
+
+    init(
+        settings: Server.Settings, router: Router,
+        refuse: @escaping @Sendable (Refusal, String) -> Response,
+        observe: @escaping @Sendable (Exchange) -> Void,
+        requestID: @escaping @Sendable (Headers) -> String,
+        decorate: @escaping @Sendable (inout Response, RequestHead) -> Void
+    ) {
+        self.settings = settings
+        self.router = router
+        self.refuse = refuse
+        self.observe = observe
+        self.requestID = requestID
+        self.decorate = decorate
+        connections = Connections(
+            limit: settings.connectionLimit, limitPerAddress: settings.connectionsPerAddress,
+            isExempt: settings.isExempt)
+        engine = StreamEngine(settings.streams)
+        timeouts = Timeouts(
+            idle: Monotonic.nanoseconds(settings.idleTimeout), header: Monotonic.nanoseconds(settings.headerTimeout),
+            body: Monotonic.nanoseconds(settings.bodyTimeout), answer: Monotonic.nanoseconds(settings.answerTimeout))
+    }
+
+    /// Our answer to a request that is not passed on.
+    func refusal(_ refusal: Refusal, _ requestID: String) -> Response {
+        gate.countRefusal()
+        var response = refuse(refusal, requestID)
+        if case .methodNotAllowed(let methods) = refusal.kind { response.set("Allow", Core.list(methods)) }
+        if refusal.endsConnection { response.set("Connection", "close") }
+        return response
+    }
+
+    static func list(_ methods: [Method]) -> String {
+        methods.map(\.rawValue).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,39 @@
+/// One finished request, for logs and metrics.
+package struct Exchange: Sendable {
+    package enum End: Sendable, Equatable {
+        case completed
+        /// The connection broke, or the server gave up on it.
+        case aborted
+        /// The client was too slow and was cut off.
+        case timeout
+    }
+
+    /// The method's name, or `OTHER`; safe as a label.
+    package let method: String
+    /// The matched pattern; nil for requests refused before routing.
+    package let routePattern: String?
+    /// 0 when no answer was begun.
+    package let status: Int
+    /// Nanoseconds from the request line to the last byte handed to the system.
+    package let duration: Int64
+    package let requestBytes: Int
+    package let responseBytes: Int
+    package let requestID: String
+    package let peer: Address
+    package let end: End
+}
+
+/// Counts of a running server.
+package struct Figures: Sendable, Equatable {
+    package var openConnections = 0
+    package var acceptedTotal = 0
+    /// Connections closed at once because their address had too many.
+    package var turnedAwayTotal = 0
+    /// Connections cut because a head, a body or the reading of an answer took too long.
+    package var timedOutTotal = 0
+    package var requestsInFlight = 0
+    package var requestsTotal = 0
+    package var refusedTotal = 0
+    package var streams = 0
+    package var streamsTotal = 0
+}

@@ -1,0 +1,22 @@
+/// Answers the requests of one route.
+///
+/// Both calls run on a thread of the server and must not block.
+package protocol Handler: Sendable {
+    /// Called when the head is known and before the body is read; a response here refuses the request.
+    func admit(_ head: RequestHead) -> Response?
+
+    /// Called when the request is complete.
+    func handle(_ request: Request) -> Outcome
+}
+
+extension Handler {
+    package func admit(_ head: RequestHead) -> Response? { nil }
+}
+
+/// How a handler answers.
+package enum Outcome: Sendable {
+    /// Sent at once, on the thread that read the request.
+    case now(Response)
+    /// The connection waits; the closure runs as one task.
+    case later(@Sendable () async -> Response)
+}

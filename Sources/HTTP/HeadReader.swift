@@ -1,0 +1,124 @@
+/// Reads the fields of one request head and remembers the first reason to refuse them.
+///
+/// The library hands out fields that it has already cut apart in its read buffer. Where the pieces lie says how they
+/// were separated: exactly one field line per CR LF, or not. That is how NUL bytes, bare line feeds, folded lines and
+/// doubled spaces are noticed although the library has removed them.
+struct HeadReader {
+    /// How the body is delimited.
+    enum Framing: Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    struct Limits: Sendable {
+        var fieldBytes: Int
+        var fieldCount: Int
+        var targetBytes: Int
+    }
+
+    private let limits: Limits
+    private let checksLayout: Bool
+    private var cursor: UInt = 0
+    private var bytes = 0
+    private(set) var headers = Headers()
+    private(set) var refusal: Refusal?
+
+    init(limits: Limits, checksLayout: Bool) {
+        self.limits = limits
+        self.checksLayout = checksLayout
+    }
+
+    mutating func refuse(_ kind: Refusal.Kind, _ detail: StaticString) {
+        if refusal == nil { refusal = Refusal(kind, detail) }
+    }
+
+    /// The request line: addresses of its three parts in the buffer and the lengths of the first two.
+    mutating func takeLine(method: UInt, methodLength: Int, target: UInt, targetLength: Int, version: UInt) {
+        guard checksLayout else { return }
+        let isPlain =
+            method &+ UInt(methodLength) &+ 1 == target && target &+ UInt(targetLength) &+ 1 == version
+        if !isPlain { refuse(.badRequest, "The request line is malformed.") }
+        cursor = version &+ 8 &+ 2
+    }
+
+    mutating func takeField(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        checkLayout(name, value)
+        bytes += name.count + value.count + 4
+        guard bytes <= limits.fieldBytes, headers.fields.count < limits.fieldCount else {
+            return refuse(.headersTooLarge, "The header fields are too large or too many.")
+        }
+        guard !name.isEmpty, name.allSatisfy(Text.isTokenByte) else {
+            return refuse(.badRequest, "A header field name is malformed.")
+        }
+        guard value.allSatisfy(Text.isFieldByte) else {
+            return refuse(.badRequest, "A header field value holds a control character.")
+        }
+        let name = String(decoding: name, as: UTF8.self)
+        var value = value[...]
+        // To the library `chunked` with a blank behind it is something else, so it must be to us.
+        let keepsTail = Text.equalIgnoringCase(name, "Transfer-Encoding")
+        while !keepsTail, let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
+        headers.add(name, String(decoding: value, as: UTF8.self))
+    }
+
+    /// The end of the head, which lies behind an empty line and nothing else.
+    mutating func takeEnd(_ end: UInt) {
+        guard checksLayout, end != cursor &+ 2 else { return }
+        refuse(.badRequest, "The header fields do not end with one empty line.")
+    }
+
+    private mutating func checkLayout(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard checksLayout, refusal == nil else { return }
+        let nameAt = UInt(bitPattern: name.baseAddress)
+        let valueAt = UInt(bitPattern: value.baseAddress)
+        let colon = nameAt &+ UInt(name.count)
+        guard nameAt == cursor, valueAt > colon, valueAt &- colon < 8192 else {
+            return refuse(.badRequest, "The header fields are not separated by CRLF.")
+        }
+        cursor = valueAt &+ UInt(value.count) &+ 2
+    }
+
+    /// Rules that need all fields: `Host`, framing, `Expect` and fields that must not be repeated.
+    mutating func finish(minorVersion: Int) -> Framing {
+        let hosts = headers.values("Host")
+        if hosts.count > 1 || (hosts.isEmpty && minorVersion > 0) || hosts.first?.isEmpty == true {
+            refuse(.badRequest, "Exactly one Host header field is required.")
+        }
+        for name in ["Content-Type", "Authorization", "Content-Encoding"] where headers.values(name).count > 1 {
+            refuse(.badRequest, "A header field that must be unique is repeated.")
+        }
+        let expectations = headers.values("Expect")
+        if minorVersion > 0, expectations.count > 1 || expectations.contains(where: HeadReader.isUnknownExpectation) {
+            refuse(.expectationFailed, "Only the expectation 100-continue is known.")
+        }
+        return framing(minorVersion: minorVersion)
+    }
+
+    private static func isUnknownExpectation(_ value: String) -> Bool {
+        !Text.equalIgnoringCase(value, "100-continue")
+    }
+
+    private mutating func framing(minorVersion: Int) -> Framing {
+        let codings = headers.values("Transfer-Encoding")
+        let lengths = headers.values("Content-Length")
+        if let coding = codings.first {
+            let isPlain = codings.count == 1 && lengths.isEmpty && minorVersion > 0
+            guard isPlain, Text.equalIgnoringCase(coding, "chunked") else {
+                refuse(.badRequest, "The transfer coding is not exactly chunked, or contradicts other fields.")
+                return .none
+            }
+            return .chunked
+        }
+        guard let length = lengths.first else { return .none }
+        guard lengths.count == 1, !length.isEmpty, length.utf8.allSatisfy(Text.isDigit) else {
+            refuse(.badRequest, "Content-Length is malformed or repeated.")
+            return .none
+        }
+        guard length.utf8.count < 19, let count = Int(length) else {
+            refuse(.payloadTooLarge, "Content-Length is too large.")
+            return .none
+        }
+        return .length(count)
+    }
+}

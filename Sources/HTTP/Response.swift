@@ -1,0 +1,43 @@
+/// What follows the head of a response.
+package enum Body: Sendable {
+    case empty
+    case bytes([UInt8])
+    /// An open event stream; the source decides what is sent and when it ends.
+    case events(any EventSource)
+}
+
+/// An answer; header names and values that could break the framing cannot be put into one.
+package struct Response: Sendable {
+    package var status: Int
+    package private(set) var headers: [(String, String)]
+    package var body: Body
+
+    package init(status: Int, headers: [(String, String)] = [], body: Body = .empty) {
+        self.status = status
+        self.headers = headers.map(Response.clean)
+        self.body = body
+    }
+
+    package subscript(_ name: String) -> String? {
+        headers.first { Text.equalIgnoringCase($0.0, name) }?.1
+    }
+
+    package mutating func add(_ name: String, _ value: String) {
+        headers.append(Response.clean((name, value)))
+    }
+
+    /// Replaces every field of this name.
+    package mutating func set(_ name: String, _ value: String) {
+        headers.removeAll { Text.equalIgnoringCase($0.0, name) }
+        add(name, value)
+    }
+
+    /// Control characters in values become spaces, and bytes that are no token in names become `-`.
+    private static func clean(_ field: (String, String)) -> (String, String) {
+        let isPlain = field.0.utf8.allSatisfy(Text.isTokenByte) && field.1.utf8.allSatisfy(Text.isFieldByte)
+        guard !isPlain else { return field }
+        let name = field.0.utf8.map { Text.isTokenByte($0) ? $0 : 0x2D }
+        let value = field.1.utf8.map { Text.isFieldByte($0) ? $0 : 0x20 }
+        return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+    }
+}

@@ -1,0 +1,129 @@
+import Wire
+
+/// The table of routes: from method and raw path to a handler.
+package struct Router: Sendable {
+    /// What a path leads to.
+    enum Match: Sendable {
+        case found(Int, parameters: [(name: String, value: String)])
+        case missing
+        case notAllowed([Method])
+        case malformed
+    }
+
+    struct Entry: Sendable {
+        let route: Route
+        let pattern: Pattern
+        let handler: any Handler
+    }
+
+    private struct Node: Sendable {
+        var literals: [String: Int] = [:]
+        var parameter: Int?
+        var entries: [Int] = []
+    }
+
+    let entries: [Entry]
+    private var nodes = [Node()]
+
+    /// Every method and pattern, in the order given; GET routes also serve HEAD.
+    package var table: [(Method, String)] {
+        entries.map { ($0.route.method, $0.route.pattern) }
+    }
+
+    package init(_ routes: [(Route, any Handler)]) throws(RouterFault) {
+        var entries: [Entry] = []
+        for (route, handler) in routes {
+            let pattern = try Pattern(route.pattern)
+            guard route.method != .head, route.method != .options else {
+                throw .reservedMethod(route.method, route.pattern)
+            }
+            for other in entries where other.route.method == route.method && other.pattern.overlaps(pattern) {
+                throw .overlap(route.method, other.route.pattern, route.pattern)
+            }
+            entries.append(Entry(route: route, pattern: pattern, handler: handler))
+        }
+        self.entries = entries
+        for (index, entry) in entries.enumerated() { insert(entry.pattern, index) }
+    }
+
+    private mutating func insert(_ pattern: Pattern, _ index: Int) {
+        var at = 0
+        for segment in pattern.segments {
+            let next = child(of: at, segment) ?? nodes.count
+            if next == nodes.count {
+                nodes.append(Node())
+                switch segment {
+                case .literal(let text): nodes[at].literals[text] = next
+                case .parameter: nodes[at].parameter = next
+                }
+            }
+            at = next
+        }
+        nodes[at].entries.append(index)
+    }
+
+    private func child(of node: Int, _ segment: Pattern.Segment) -> Int? {
+        switch segment {
+        case .literal(let text): nodes[node].literals[text]
+        case .parameter: nodes[node].parameter
+        }
+    }
+
+    /// Finds the route of a raw path, which is split before anything in it is decoded.
+    func match(_ method: Method, _ rawPath: String) -> Match {
+        guard let segments = Router.split(rawPath) else { return .malformed }
+        let reached = terminals(segments)
+        guard !reached.isEmpty else { return .missing }
+        let wanted = method == .head ? .get : method
+        guard let index = reached.first(where: { entries[$0].route.method == wanted }) else {
+            return .notAllowed(allowed(reached))
+        }
+        var parameters: [(name: String, value: String)] = []
+        for (segment, value) in zip(entries[index].pattern.segments, segments) {
+            if case .parameter(let name) = segment { parameters.append((name, value)) }
+        }
+        return .found(index, parameters: parameters)
+    }
+
+    /// Methods for `OPTIONS *`.
+    var allMethods: [Method] { allowed(Array(entries.indices)) }
+
+    private func allowed(_ reached: [Int]) -> [Method] {
+        let methods = Set(reached.map { entries[$0].route.method })
+        return Method.allCases.filter { $0 == .options || methods.contains($0 == .head ? .get : $0) }
+    }
+
+    private func terminals(_ segments: [String]) -> [Int] {
+        var frontier = [0]
+        for segment in segments {
+            var next: [Int] = []
+            for node in frontier {
+                if let literal = nodes[node].literals[segment] { next.append(literal) }
+                if let parameter = nodes[node].parameter, Router.mayBeParameter(segment) { next.append(parameter) }
+            }
+            guard !next.isEmpty else { return [] }
+            frontier = next
+        }
+        return frontier.flatMap { nodes[$0].entries }
+    }
+
+    /// Empty and dot segments never name anything, whatever a proxy in front made of them.
+    private static func mayBeParameter(_ segment: String) -> Bool {
+        !segment.isEmpty && segment != "." && segment != ".."
+    }
+
+    /// The decoded segments; nil when an escape is bad, hides a NUL, or decodes to no UTF-8.
+    private static func split(_ rawPath: String) -> [String]? {
+        guard rawPath != "/" else { return [] }
+        var segments: [String] = []
+        for part in rawPath.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard part.utf8.contains(0x25) else {
+                segments.append(String(part))
+                continue
+            }
+            guard let decoded = PercentCoding.decode(String(part)) else { return nil }
+            segments.append(decoded)
+        }
+        return segments
+    }
+}

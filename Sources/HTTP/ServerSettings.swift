@@ -1,0 +1,55 @@
+extension Server {
+    package struct Settings: Sendable {
+        /// An address literal; loopback unless told otherwise.
+        package var address = "127.0.0.1"
+        /// 0 lets the system choose.
+        package var port = 0
+        /// Lets a second process listen on the same port, for restarts without a gap.
+        package var sharesPort = false
+        package var workers = 32
+        /// Above it, connections wait in the backlog.
+        package var connectionLimit = 4096
+        /// Above it, further connections of one address are closed at once; nil for no limit.
+        package var connectionsPerAddress: Int?
+        /// Addresses that `connectionsPerAddress` does not count, such as proxies.
+        package var isExempt: @Sendable (Address) -> Bool = { _ in false }
+        /// Bytes for one request's head and one answer's head.
+        package var connectionMemory = 16 * 1024
+        package var headerBytes = 8 * 1024
+        package var headerCount = 100
+        package var targetBytes = 4 * 1024
+        /// How long a kept-alive connection may be quiet.
+        package var idleTimeout = Duration.seconds(60)
+        /// How long a head may take in all.
+        package var headerTimeout = Duration.seconds(10)
+        /// How long a body may take in all.
+        package var bodyTimeout = Duration.seconds(60)
+        /// How long reading an answer may take in all; streams are not counted.
+        package var answerTimeout = Duration.seconds(60)
+        package var streams = StreamEngine.Settings()
+
+        package init() {}
+    }
+}
+
+/// Why a server did not start.
+package enum ServerFault: Error, Sendable, Equatable, CustomStringConvertible {
+    case addressMalformed(String)
+    case addressNotAvailable(String)
+    case portInUse(Int)
+    case permissionDenied(Int)
+    case alreadyStarted
+    /// The C library or the system refused; the number is `errno`.
+    case system(call: String, code: Int32)
+
+    package var description: String {
+        switch self {
+        case .addressMalformed(let text): "\(text) is no IPv4 or IPv6 address"
+        case .addressNotAvailable(let text): "this machine has no address \(text)"
+        case .portInUse(let port): "port \(port) is in use"
+        case .permissionDenied(let port): "listening on port \(port) is not permitted"
+        case .alreadyStarted: "the server was already started"
+        case .system(let call, let code): "\(call) failed with error \(code)"
+        }
+    }
+}

@@ -1,0 +1,4 @@
+// Lanes: threads of our own for calls that block (libpq, password hashing), so that the cooperative pool never does.
+//
+// What a lane runs is a plain synchronous closure: one hop onto the thread, one hop back, nothing awaited in between.
+// This room knows nothing of databases or keys, and it never drops a job that it has accepted.

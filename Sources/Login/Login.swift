@@ -1,0 +1,141 @@
+// Login: signing in, and everything about sessions and tokens.
+//
+// OAuth 2.0 authorization code with PKCE for public clients, OpenID Connect's ID token on top, refresh tokens that rotate,
+// sessions that end everywhere within two seconds. Codes and refresh tokens are kept as keyed hashes only; access tokens
+// are not kept at all.
+//
+// It reads accounts and apps but never writes them, knows no device beyond its id, and never sees a password except to
+// hand it to a lane that compares it.
+package import API
+package import Crypto
+package import Domain
+import HTTP
+package import Store
+import Wire
+
+/// Signing in, sessions and tokens.
+package final class Login: Sendable {
+    private let parts: Parts
+    private let passwords: Passwords
+    private let proxies: TrustedProxies
+
+    package init(
+        database: Database, issuer: String, keys: RootKey, passwords: Passwords, proxies: TrustedProxies,
+        settings: Settings = Settings(), observe: @escaping Observe
+    ) {
+        self.passwords = passwords
+        self.proxies = proxies
+        parts = Parts(database, issuer: issuer, keys: keys, settings: settings, observe: observe)
+    }
+
+    package var endpoints: [Mounted] {
+        let database = parts.database
+        let metadata = PublicDocument.metadata(issuer: parts.issuer)
+        return [
+            ShowOpenIDConfiguration(metadata: metadata).mounted,
+            ShowAuthorizationServer(metadata: metadata).mounted,
+            PublishKeys(ring: parts.ring).mounted,
+            ShowSignIn(parts: parts).mounted,
+            SignIn(parts: parts, passwords: passwords, proxies: proxies).mounted,
+            IssueToken(parts: parts).mounted,
+            RevokeToken(parts: parts).mounted,
+            ShowSession(database: database).mounted,
+            ListSessions(database: database).mounted,
+            EndSession(database: database).mounted,
+        ]
+    }
+
+    package var services: [any Service] {
+        [
+            parts.watch,
+            rotation,
+            SessionSweeper(database: parts.database, observe: parts.observe),
+        ]
+    }
+
+    package var authenticator: any Authenticator { parts.judge }
+
+    /// Loads the signing keys, making the first one when there is none, and reads which sessions have ended.
+    ///
+    /// To be done before the server calls itself ready.
+    package func prepare() async throws(Failure) {
+        do throws(Passwords.Full) {
+            try await passwords.prepare()
+        } catch {
+            throw error.failure
+        }
+        try await rotation.ensureKey()
+        try await parts.watch.read()
+    }
+
+    private var rotation: KeyRotation {
+        KeyRotation(ring: parts.ring, database: parts.database, settings: parts.settings, observe: parts.observe)
+    }
+
+    /// Whether this node has heard within two seconds which sessions have ended.
+    package var isFresh: Bool { parts.watch.isFresh }
+}
+
+/// What the endpoints of this room share.
+struct Parts: Sendable {
+    let database: Database
+    let issuer: String
+    let settings: Login.Settings
+    let observe: Observe
+    let secrets: Secrets
+    let ring: KeyRing
+    let watch: SessionWatch
+    let mint: TokenMint
+    let judge: TokenJudge
+
+    init(
+        _ database: Database, issuer: String, keys: RootKey, settings: Login.Settings, observe: @escaping Observe
+    ) {
+        self.database = database
+        self.issuer = issuer
+        self.settings = settings
+        self.observe = observe
+        secrets = Secrets(keys)
+        ring = KeyRing(sealing: secrets.sealing)
+        watch = SessionWatch(database: database, tokenLife: settings.accessTokenLife, observe: observe)
+        mint = TokenMint(issuer: issuer, life: settings.accessTokenLife, ring: ring)
+        judge = TokenJudge(issuer: issuer, database: database, ring: ring, watch: watch)
+        database.bell.listen { [weak watch] doorbell in
+            if case .sessionEnded(let session) = doorbell { watch?.note(session) }
+        }
+    }
+
+    /// Answers an outage in the form that the caller reads, and tells operators of it as the gate would.
+    func whileAway(
+        _ answer: Response, to head: RequestHead, _ body: () async throws(Failure) -> Response
+    ) async throws(Failure) -> Response {
+        do throws(Failure) {
+            return try await body()
+        } catch {
+            guard case .unavailable(let cause) = error else { throw error }
+            observe(.failed(requestID: head.id, route: head.routePattern, cause: cause))
+            return answer
+        }
+    }
+}
+
+/// The keyed hashes under which secrets are kept, and the seal for what leaves the server and comes back.
+struct Secrets: Sendable {
+    let codes: KeyedHash
+    let refreshTokens: KeyedHash
+    let successors: KeyedHash
+    let throttle: KeyedHash
+    let sealing: Sealing
+
+    init(_ keys: RootKey) {
+        codes = keys.subkey(.authorizationCode)
+        refreshTokens = keys.subkey(.refreshToken)
+        successors = keys.subkey(.successor)
+        throttle = keys.subkey(.throttle)
+        sealing = keys.subkey(.sealing)
+    }
+
+    /// The token that follows a refresh token: always the same, so that a lost answer can be given again, and so that
+    /// two thieves of one token never get two chains.
+    func successor(of token: String) -> String { Base64URL.encode(successors.hash(token)) }
+}

@@ -1,0 +1,22 @@
+extension Login {
+    /// The lives and limits of signing in.
+    package struct Settings: Sendable {
+        /// At most ten minutes: for that long, and a little longer, every node keeps ended sessions in memory.
+        package var accessTokenLife = Duration.seconds(600)
+        /// A session that is refreshed lives on; one that is not ends after this.
+        package var sessionLife = Duration.seconds(90 * 86_400)
+        package var codeLife = Duration.seconds(60)
+        /// How long the sign-in page may stay open.
+        package var signInLife = Duration.seconds(600)
+        /// How long the answer to a refresh can be asked for again with the token that was exchanged.
+        package var lostAnswerWindow = Duration.seconds(600)
+        /// How long a signing key signs.
+        package var keyRotation = Duration.seconds(30 * 86_400)
+        /// The fifth failure of a name within a quarter of an hour is the first that costs time.
+        package var byName = ThrottleRule(free: 4)
+        /// More patient than `byName`: many people can share an address.
+        package var byAddress = ThrottleRule(free: 19)
+
+        package init() {}
+    }
+}

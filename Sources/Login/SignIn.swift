@@ -1,0 +1,164 @@
+import API
+import Crypto
+import Domain
+import HTTP
+import Store
+import Wire
+
+/// Answers the sign-in page: a code for the app when name and password are right, the page again when they are not.
+///
+/// An unknown name, a disabled account and an account without a password are told from a wrong password neither by words
+/// nor by time.
+struct SignIn: OpenEndpoint {
+    static let route = Route.form("/oauth2/authorize", produces: "text/html")
+    private let parts: Parts
+    private let passwords: Passwords
+    private let throttle: SignInThrottle
+    private let sameSite: SameSite
+
+    init(parts: Parts, passwords: Passwords, proxies: TrustedProxies) {
+        self.parts = parts
+        self.passwords = passwords
+        throttle = SignInThrottle(hash: parts.secrets.throttle, proxies: proxies, settings: parts.settings)
+        sameSite = SameSite(issuer: parts.issuer)
+    }
+
+    func respond(to request: Request) async throws(Failure) -> Response {
+        guard sameSite.allows(request.head) else {
+            return SignInPage.refusal(403, "The form was sent by another site. Go back to the app and start again.")
+        }
+        guard let form = try? OAuthParameters(form: request.body), let ticket = form["request"],
+            let asked = SignInTicket.open(ticket, at: parts.database.clock.now(), by: parts.secrets.sealing)
+        else {
+            return SignInPage.refusal(400, "This page was open for too long. Go back to the app and start again.")
+        }
+        let attempt = Attempt(
+            asked: asked, ticket: ticket, username: Self.username(form["username"] ?? ""),
+            password: form["password"] ?? "", head: request.head)
+        return try await parts.whileAway(SignInPage.away, to: request.head) { () async throws(Failure) -> Response in
+            try await answer(attempt)
+        }
+    }
+
+    private func answer(_ attempt: Attempt) async throws(Failure) -> Response {
+        let subjects = throttle.subjects(of: attempt.username, at: attempt.head)
+        let known = try await database.read { (tx) throws(Failure) in
+            Known(
+                app: try tx.appFacts(attempt.asked.app),
+                account: try attempt.username.flatMap { name throws(Failure) in try tx.signInFacts(username: name) },
+                wait: try tx.failures(of: subjects.map(\.hash)).compactMap { $0.wait(at: tx.now) }.max())
+        }
+        guard let app = known.app else { return SignInPage.refusal(400, "The app that sent you here is gone.") }
+        if let seconds = known.wait { return page(app, attempt, .blocked(seconds: seconds)) }
+        let isRight = try await verify(attempt.password, known.account)
+        if isRight, let account = known.account, let response = try await admit(attempt, app, account, subjects) {
+            return response
+        }
+        await refuse(attempt, known.account, subjects)
+        return page(app, attempt, .wrong)
+    }
+
+    private func verify(_ password: String, _ facts: SignInFacts?) async throws(Failure) -> Bool {
+        let isOpen = facts.map { !$0.account.isDisabled } ?? false
+        do throws(Passwords.Full) {
+            return try await passwords.verify(password, against: isOpen ? facts?.passwordHash : nil)
+        } catch {
+            throw error.failure
+        }
+    }
+
+    /// Makes the code; `nil` when the account changed while its password was compared.
+    private func admit(
+        _ attempt: Attempt, _ app: AppFacts, _ facts: SignInFacts, _ subjects: [SignInThrottle.Subject]
+    ) async throws(Failure) -> Response? {
+        let address = attempt.asked.returnAddress(issuer: parts.issuer)
+        let scopes = attempt.asked.scopes.intersection(app.scopes).intersection(facts.account.role.scopes)
+        let code = Base64URL.encode(database.entropy.bytes(32))
+        let hash = parts.secrets.codes.hash(code)
+        let life = parts.settings.codeLife
+        let isAdmitted = try await database.transaction { (tx) throws(Failure) in
+            guard let current = try tx.holdAccount(facts.account.id), !current.account.isDisabled,
+                current.passwordHash == facts.passwordHash
+            else { return false }
+            // Only the name is forgiven: otherwise who knows one password could try others from the same address.
+            for subject in subjects where subject.isName { try tx.forgive(subject.hash) }
+            guard !scopes.isEmpty else { return true }
+            try tx.insertCode(
+                hash, for: attempt.asked, account: current.account.id, scopes: scopes, expiresAt: tx.now + life)
+            return true
+        }
+        guard isAdmitted else { return nil }
+        guard !scopes.isEmpty else {
+            return SignInPage.redirect(
+                to: address.refusing(OAuthError(.accessDenied, "the account may have none of these scopes")))
+        }
+        parts.observe(.signedIn(outcome: .success))
+        return SignInPage.redirect(to: address.answering(code: code))
+    }
+
+    /// Counts and audits a refusal; should that fail, the answer is still a refusal.
+    private func refuse(
+        _ attempt: Attempt, _ facts: SignInFacts?, _ subjects: [SignInThrottle.Subject]
+    ) async {
+        parts.observe(.signedIn(outcome: .refused))
+        let actor = Actor(kind: .anonymous, app: attempt.asked.app, requestID: attempt.head.id)
+        // Never the name that was typed: people type passwords there.
+        let deed = Deed(
+            .sessionRefused, .refused, of: facts.map { .account($0.account.id) }, reason: Self.reason(facts))
+        do throws(Failure) {
+            try await database.transaction { (tx) throws(Failure) in
+                for subject in subjects { try tx.countFailure(of: subject.hash, by: subject.rule) }
+                try tx.record(deed, by: actor)
+            }
+        } catch {
+            let route = attempt.head.routePattern
+            parts.observe(.failed(requestID: attempt.head.id, route: route, cause: error.cause))
+        }
+    }
+
+    private static func reason(_ facts: SignInFacts?) -> String {
+        guard let facts else { return "unknown-account" }
+        guard !facts.account.isDisabled else { return "account-disabled" }
+        return facts.passwordHash == nil ? "no-password" : "wrong-password"
+    }
+
+    private func page(_ app: AppFacts, _ attempt: Attempt, _ notice: SignInPage.Notice) -> Response {
+        SignInPage.form(
+            appName: app.name, ticket: attempt.ticket, username: attempt.username ?? "", notice: notice)
+    }
+
+    private var database: Database { parts.database }
+
+    /// The username that was meant: in lower case, without the space a phone's keyboard adds; `nil` for what cannot be one.
+    private static func username(_ typed: String) -> String? {
+        var bytes = Array(typed.utf8)[...]
+        while bytes.last == 0x20 { bytes.removeLast() }
+        while bytes.first == 0x20 { bytes.removeFirst() }
+        let lower = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        guard (1...64).contains(lower.count), lower.allSatisfy(isUsernameByte) else { return nil }
+        return String(decoding: lower, as: UTF8.self)
+    }
+
+    private static func isUsernameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x61...0x7A, 0x30...0x39, UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}
+
+/// What was posted.
+private struct Attempt: Sendable {
+    let asked: AuthorizationRequest
+    let ticket: String
+    let username: String?
+    let password: String
+    let head: RequestHead
+}
+
+/// What was known before the password was compared.
+private struct Known: Sendable {
+    let app: AppFacts?
+    let account: SignInFacts?
+    let wait: Int?
+}

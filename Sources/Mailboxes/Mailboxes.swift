@@ -1,0 +1,101 @@
+package import API
+package import Domain
+package import Store
+import Wire
+
+/// Messages as ciphertext, waiting in one mailbox for each (device, app).
+///
+/// Takes messages (many of them in one commit), hands them out in the order of their commits, forgets what was
+/// acknowledged or is too old. It never looks into a ciphertext, never audits who writes to whom, and never answers a send
+/// before it is durable.
+package final class Mailboxes: Sendable {
+    let committer: Committer
+    private let sweeper: Sweeper
+    private let recent: RecentItems
+    private let database: Database
+    private let limits: Limits
+
+    package init(database: Database, limits: Limits = Limits(), observe: @escaping Observe) {
+        self.database = database
+        self.limits = limits
+        recent = RecentItems(clock: database.clock)
+        sweeper = Sweeper(database: database, limits: limits, observe: observe)
+        committer = Committer(
+            database: database, limits: limits, recent: recent, sweeper: sweeper, observe: observe)
+    }
+
+    package var endpoints: [Mounted] {
+        [
+            SendMessage(committer: committer, limits: limits, clock: database.clock).mounted
+                .limited(to: limits.bodyBytes),
+            ReadMailbox(database: database, limits: limits).mounted,
+            AcknowledgeMailbox(database: database).mounted,
+        ]
+    }
+
+    package var services: [any Service] { [committer, sweeper] }
+
+    /// What event streams carry of mailboxes.
+    package var updates: any UpdateSource { MailboxSource(database: database, recent: recent) }
+
+    package var figures: Figures {
+        let queue = committer.figures
+        let kept = recent.figures
+        return Figures(
+            waitingMessages: queue.messages, waitingBytes: queue.bytes, largestBatch: queue.largestBatch,
+            recentItems: kept.items, recentBytes: kept.bytes, watchedMailboxes: kept.watched)
+    }
+
+    /// Deletes now what is acknowledged or too old; the service does the same from time to time.
+    @discardableResult
+    package func sweep() async throws(Failure) -> Swept { try await sweeper.sweep() }
+
+    /// Makes every client start over from what it acknowledged: the database was restored from a backup.
+    ///
+    /// Sequence numbers given since that backup would otherwise be given again, to other messages.
+    /// - Returns: how many mailboxes there are.
+    @discardableResult
+    package static func restored(in database: Database) async throws(Failure) -> Int {
+        try await database.transaction { (tx) throws(Failure) in
+            let count = try tx.beginNewEpoch()
+            let after: JSON = ["mailboxes": .number(JSON.Number(Int64(count)))]
+            try tx.record(
+                Deed(.backupRestored, of: Deed.Target(.server, nil), after: after), by: Actor(kind: .operator))
+            return count
+        }
+    }
+}
+
+extension Mailboxes {
+    package struct Limits: Sendable {
+        package var ciphertextBytes = 64 * 1024
+        package var envelopes = 256
+        package var bodyBytes = 1024 * 1024
+        /// How long an item waits at the most, and a day less than a message id is remembered.
+        package var maximumAge = Duration.seconds(30 * 86_400)
+        /// When a mailbox holds more, the oldest items go; their device sees a gap `trimmed`.
+        package var mailboxItems: Int64 = 10_000
+        package var mailboxBytes: Int64 = 64 * 1024 * 1024
+        /// Ciphertext in one page.
+        package var pageBytes = 1024 * 1024
+        package var sweepEvery = Duration.seconds(10)
+
+        package init() {}
+    }
+
+    package struct Figures: Sendable, Equatable {
+        /// Messages that wait for a commit, and their ciphertext.
+        package let waitingMessages: Int
+        package let waitingBytes: Int
+        package let largestBatch: Int
+        /// Items in memory for live streams.
+        package let recentItems: Int
+        package let recentBytes: Int
+        package let watchedMailboxes: Int
+    }
+
+    package struct Swept: Sendable, Equatable {
+        package var items = 0
+        package var messages = 0
+    }
+}

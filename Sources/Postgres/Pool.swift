@@ -1,0 +1,179 @@
+internal import Lanes
+internal import Synchronization
+
+/// Connections to one database, each on its own thread, lent to one closure at a time in the order of asking.
+///
+/// While no lane is connected and connecting has failed, lending fails at once with `.unavailable`; lanes connect again by
+/// themselves. A started pool lives until `stop`.
+package final class Pool: Sendable {
+    private struct Life {
+        var isStarted = false
+        var isOver = false
+        var stopping: [UnsafeContinuation<Void, Never>] = []
+    }
+
+    private let settings: Settings
+    private let opening: Opening
+    private let state: Mutex<PoolState>
+    private let life = Mutex(Life())
+    private let wakeUps: [WakeUp]
+    private let interrupts: [Interrupt]
+    private let keeper = WakeUp()
+    private let stopsAt = Mutex<ContinuousClock.Instant?>(nil)
+    private let calls = Atomic<UInt64>(0)
+    private let generations = Atomic<Int>(0)
+
+    package init(_ settings: Settings) {
+        let lanes = max(1, settings.lanes)
+        self.settings = settings
+        opening = Opening(settings)
+        state = Mutex(PoolState(lanes: lanes, maximumWaiting: settings.maximumWaiting))
+        wakeUps = (0..<lanes).map { _ in WakeUp() }
+        interrupts = (0..<lanes).map { _ in Interrupt() }
+    }
+
+    package var figures: Figures {
+        state.withLock {
+            Figures(lanes: wakeUps.count, connected: $0.connected, leased: $0.leased, waiting: $0.waiting.count)
+        }
+    }
+
+    /// Starts the lanes; calls made before the first of them is connected wait for it.
+    package func start() {
+        let isFirst = life.withLock { life in
+            defer { life.isStarted = true }
+            return !life.isStarted
+        }
+        guard isFirst else { return }
+        for (number, wakeUp) in wakeUps.enumerated() {
+            let lane = PoolLane(number: number, pool: self, wakeUp: wakeUp, interrupt: interrupts[number])
+            guard let thread = Thread(named: "postgres-\(number)", { lane.live() }) else {
+                laneFailed(.unavailable(reason: "no thread for a connection"))
+                laneEnded(number)
+                continue
+            }
+            thread.detach()
+        }
+        Thread(named: "postgres-keeper") { [self] in keep() }?.detach()
+    }
+
+    /// Runs the closure on the thread of a free connection and returns its value.
+    ///
+    /// Throws when it has not been run (`.unavailable`, `.saturated`, `.cancelled`), and `.misuse` when it left a
+    /// transaction open, which is then rolled back. Cancelling the task ends the wait, not a closure that runs.
+    package func lend<R: Sendable>(
+        _ body: @escaping @Sendable (borrowing Connection) -> R
+    ) async throws(PostgresError) -> R {
+        let number = calls.wrappingAdd(1, ordering: .relaxed).newValue
+        let outcome = await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: Lending<R>.Continuation) in
+                let deadline = ContinuousClock.now + settings.waitFor
+                place(Lending(number: number, deadline: deadline, body: body, continuation: continuation))
+                // The handler may have run before there was anything to cancel.
+                if Task.isCancelled { cancel(number) }
+            }
+        } onCancel: {
+            cancel(number)
+        }
+        return try outcome.get()
+    }
+
+    /// Refuses new calls and those in line, lets running ones finish, and closes the connections.
+    ///
+    /// What still runs after the grace has its statement cancelled.
+    package func stop(grace: Duration = .seconds(5)) async {
+        stopsAt.withLock { $0 = $0 ?? ContinuousClock.now + grace }
+        for call in state.withLock({ $0.stop() }) { call.refuse(.unavailable(reason: "the pool is stopped")) }
+        for wakeUp in wakeUps { wakeUp.call() }
+        keeper.call()
+        await withUnsafeContinuation { continuation in
+            let isOver = life.withLock { life in
+                guard life.isStarted, !life.isOver else { return true }
+                life.stopping.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+}
+
+// MARK: What the lanes do
+
+extension Pool {
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    func connect() throws(PostgresError) -> Session {
+        let pipeline = try opening.openPipeline(statements: settings.statements)
+        return Session(pipeline, generation: generations.wrappingAdd(1, ordering: .relaxed).newValue)
+    }
+
+    func nextCall(for lane: Int) -> (any Call)? {
+        state.withLock { $0.next(for: lane) }
+    }
+
+    func laneConnected(_ lane: Int) {
+        state.withLock { $0.noteConnected(lane) }
+    }
+
+    func laneLost(_ lane: Int) {
+        guard let other = state.withLock({ $0.noteLost(lane) }) else { return }
+        wakeUps[other].call()
+    }
+
+    func laneFailed(_ error: PostgresError) {
+        for call in state.withLock({ $0.noteFailure(error) }) { call.refuse(error) }
+    }
+
+    func laneEnded(_ lane: Int) {
+        let isLast = state.withLock { state in
+            state.noteEnd(lane)
+            return state.hasEnded
+        }
+        guard isLast else { return }
+        let waiting = life.withLock { life in
+            life.isOver = true
+            defer { life.stopping = [] }
+            return life.stopping
+        }
+        keeper.call()
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+// MARK: Waiting
+
+extension Pool {
+    private func place(_ call: any Call) {
+        switch state.withLock({ $0.place(call) }) {
+        case .handed(let lane): wakeUps[lane].call()
+        case .queued(let wakesKeeper): if wakesKeeper { keeper.call() }
+        case .refused(let error): call.refuse(error)
+        }
+    }
+
+    private func cancel(_ number: UInt64) {
+        state.withLock { $0.cancel(number) }?.refuse(.cancelled)
+    }
+
+    /// Ends waits that have lasted too long and, after the grace of a stop, statements that still run.
+    private func keep() {
+        var wakeAt: ContinuousClock.Instant?
+        while !life.withLock({ $0.isOver }) {
+            let reason = keeper.wait(for: wakeAt.map { $0 - ContinuousClock.now })
+            let now = ContinuousClock.now
+            let (expired, next) = state.withLock {
+                $0.expire(at: now, keepsUntil: reason.isCalled ? now + settings.waitFor : nil)
+            }
+            for call in expired { call.refuse(.saturated) }
+            wakeAt = interruptAfterGrace(at: now) ?? next
+        }
+    }
+
+    /// Nil unless the pool is stopping; then, when to look again.
+    private func interruptAfterGrace(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard let end = stopsAt.withLock({ $0 }) else { return nil }
+        guard end <= now else { return end }
+        for interrupt in interrupts { interrupt.fire() }
+        return now + .milliseconds(500)
+    }
+}

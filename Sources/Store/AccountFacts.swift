@@ -1,0 +1,85 @@
+package import Domain
+import Postgres
+
+/// What more than one feature must know of an account.
+package struct AccountFacts: Sendable {
+    package let id: AccountID
+    package let username: String
+    package let displayName: String
+    package let role: Role
+    package let isDisabled: Bool
+}
+
+/// An account as the sign-in page needs it.
+package struct SignInFacts: Sendable {
+    package let account: AccountFacts
+    /// argon2id in PHC form; `nil` while the account cannot sign in.
+    package let passwordHash: String?
+}
+
+/// What more than one feature must know of an app.
+package struct AppFacts: Sendable {
+    package enum Kind: String, Sendable { case app, `extension` }
+
+    package let id: AppID
+    package let name: String
+    package let kind: Kind
+    /// Of an extension only.
+    package let parent: AppID?
+    package let redirectURIs: [String]
+    /// What the app may ask for.
+    package let scopes: Scopes
+}
+
+extension Transaction {
+    package func accountFacts(_ id: AccountID) throws(Failure) -> AccountFacts? {
+        try account("WHERE id = \(id)")?.account
+    }
+
+    /// The account with that username, which is in lower case.
+    package func signInFacts(username: String) throws(Failure) -> SignInFacts? {
+        try account("WHERE username = \(username)")
+    }
+
+    /// An account that cannot change until this transaction ends, so that what is granted to it now cannot outlive a
+    /// change that was made meanwhile.
+    package func holdAccount(_ id: AccountID) throws(Failure) -> SignInFacts? {
+        try account("WHERE id = \(id) FOR SHARE")
+    }
+
+    package func appFacts(_ id: AppID) throws(Failure) -> AppFacts? { try app("WHERE id = \(id)") }
+
+    /// An app that cannot change until this transaction ends.
+    package func holdApp(_ id: AppID) throws(Failure) -> AppFacts? { try app("WHERE id = \(id) FOR SHARE") }
+
+    private func account(_ which: SQL) throws(Failure) -> SignInFacts? {
+        try first(
+            """
+            SELECT id, username, display_name, role, disabled_at IS NOT NULL, password_hash
+            FROM account
+
+            """ + which
+        ) { row throws(PostgresError) in
+            guard let role = Role(rawValue: try row[3]) else { throw .decoding(column: 3) }
+            let account = AccountFacts(
+                id: try row[0], username: try row[1], displayName: try row[2], role: role, isDisabled: try row[4])
+            return SignInFacts(account: account, passwordHash: try row[5])
+        }
+    }
+
+    private func app(_ which: SQL) throws(Failure) -> AppFacts? {
+        try first(
+            """
+            SELECT id, name, kind, parent, redirect_uris, scopes
+            FROM app
+
+            """ + which
+        ) { row throws(PostgresError) in
+            guard let kind = AppFacts.Kind(rawValue: try row[2]) else { throw .decoding(column: 2) }
+            let scopes: [String] = try row[5]
+            return AppFacts(
+                id: try row[0], name: try row[1], kind: kind, parent: try row[3], redirectURIs: try row[4],
+                scopes: Scopes(scopes.compactMap(Scope.init(rawValue:))))
+        }
+    }
+}

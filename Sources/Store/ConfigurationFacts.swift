@@ -1,0 +1,21 @@
+package import Domain
+package import Postgres
+
+extension Transaction {
+    /// Forgets what was published to an app and what its devices reported: an app made later under the same id starts
+    /// from nothing.
+    package func forgetConfiguration(of app: AppID) throws(Failure) {
+        try batch([
+            "DELETE FROM configuration_report WHERE app_id = \(app)",
+            "DELETE FROM configuration_revision WHERE app_id = \(app)",
+            "DELETE FROM configuration WHERE app_id = \(app)",
+        ])
+    }
+}
+
+extension SQL {
+    /// The condition that the device in a column has not been removed.
+    package static func isEnrolled(_ column: SQL) -> SQL {
+        "EXISTS (SELECT FROM device WHERE device.id = \(column) AND device.removed_at IS NULL)"
+    }
+}

@@ -1,0 +1,91 @@
+package import Domain
+package import Postgres
+import Wire
+
+/// The one door to PostgreSQL for features.
+package final class Database: Sendable {
+    package let clock: any Clock
+    package let entropy: any Entropy
+    package let bell: Bell
+    private let pool: Pool
+
+    package init(pool: Pool, bell: Bell, clock: any Clock, entropy: any Entropy) {
+        self.pool = pool
+        self.bell = bell
+        self.clock = clock
+        self.entropy = entropy
+    }
+
+    /// Runs `body` in one transaction and returns after its commit; a thrown failure rolls everything back.
+    ///
+    /// The body is synchronous and runs on a lane of its own, so nothing but the database can be waited for inside. It
+    /// runs again, from the start, when PostgreSQL breaks a deadlock or refuses to serialise.
+    package func transaction<R: Sendable>(
+        _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
+    ) async throws(Failure) -> R {
+        try await run { (connection, ledger) throws(Failure) in
+            let transaction = self.transaction(on: connection, ledger)
+            return try connection.inTransaction(ledger) { () throws(Failure) in try body(transaction) }
+        }
+    }
+
+    /// Statements that only read, each with its own snapshot: what must agree is read by one statement.
+    package func read<R: Sendable>(
+        _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
+    ) async throws(Failure) -> R {
+        try await run { (connection, ledger) throws(Failure) in try body(self.transaction(on: connection, ledger)) }
+    }
+
+    private func transaction(on connection: borrowing Connection, _ ledger: Ledger) -> Transaction {
+        Transaction(connection.again(), now: clock.now(), entropy: entropy, ledger: ledger)
+    }
+
+    private func run<R: Sendable>(
+        _ attempt: @escaping @Sendable (borrowing Connection, Ledger) throws(Failure) -> R
+    ) async throws(Failure) -> R {
+        let settled: (result: Result<R, Failure>, bells: [Doorbell])
+        do throws(PostgresError) {
+            settled = try await pool.lend { connection in Self.settle(connection, attempt) }
+        } catch {
+            throw Failure(error)
+        }
+        bell.ring(settled.bells)
+        return try settled.result.get()
+    }
+
+    /// PostgreSQL ends one of two transactions that wait for each other; the loser simply tries again.
+    private static let attempts = 4
+
+    private static func settle<R: Sendable>(
+        _ connection: borrowing Connection, _ attempt: (borrowing Connection, Ledger) throws(Failure) -> R
+    ) -> (Result<R, Failure>, [Doorbell]) {
+        var left = attempts
+        while true {
+            let ledger = Ledger()
+            left -= 1
+            do throws(Failure) {
+                return (.success(try attempt(connection, ledger)), ledger.bells)
+            } catch {
+                guard ledger.mayRetry, left > 0 else { return (.failure(error), []) }
+            }
+        }
+    }
+}
+
+extension Connection {
+    /// Begins, runs the body, commits; rolls back whatever the body throws.
+    fileprivate func inTransaction<R>(
+        _ ledger: Ledger, _ body: () throws(Failure) -> R
+    ) throws(Failure) -> R {
+        try ledger.noting { () throws(PostgresError) in try begin(.readWrite) }
+        let result: R
+        do throws(Failure) {
+            result = try body()
+        } catch {
+            rollback()
+            throw error
+        }
+        try ledger.noting { () throws(PostgresError) in try commit() }
+        return result
+    }
+}

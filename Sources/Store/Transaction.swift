@@ -1,0 +1,64 @@
+package import Domain
+package import Postgres
+package import Wire
+
+/// One transaction, lent to a body: it can neither be kept nor used twice.
+package struct Transaction: ~Copyable {
+    /// The one instant of this transaction.
+    package let now: Instant
+    package let entropy: any Entropy
+    private let connection: Connection
+    private let ledger: Ledger
+
+    init(_ connection: consuming Connection, now: Instant, entropy: any Entropy, ledger: Ledger) {
+        self.connection = connection
+        self.now = now
+        self.entropy = entropy
+        self.ledger = ledger
+    }
+
+    /// A new time-ordered identifier.
+    package func newID<Subject>() -> ID<Subject> { entropy.id(at: now) }
+
+    /// Every row of the answer, decoded.
+    package func query<T>(_ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T) throws(Failure) -> [T] {
+        try ledger.noting { () throws(PostgresError) in try connection.query(sql, decode) }
+    }
+
+    /// The first row of the answer, or nothing.
+    package func first<T>(_ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T) throws(Failure) -> T? {
+        try ledger.noting { () throws(PostgresError) in try connection.first(sql, decode) }
+    }
+
+    /// The number of rows that the statement touched.
+    @discardableResult
+    package func execute(_ sql: SQL) throws(Failure) -> Int {
+        try ledger.noting { () throws(PostgresError) in try connection.execute(sql) }
+    }
+
+    /// Runs several writes in one round trip; the rows each one touched.
+    @discardableResult
+    package func batch(_ statements: [SQL]) throws(Failure) -> [Int] {
+        try ledger.noting { () throws(PostgresError) in try connection.batch(statements) }
+    }
+
+    /// Names a doorbell; it rings only after the commit.
+    package func ring(_ doorbell: Doorbell) { ledger.note(doorbell) }
+}
+
+/// What a transaction leaves behind for the moment after it: bells to ring, or the wish to be run again.
+final class Ledger {
+    private(set) var bells: [Doorbell] = []
+    private(set) var mayRetry = false
+
+    func note(_ doorbell: Doorbell) { bells.append(doorbell) }
+
+    func noting<R>(_ work: () throws(PostgresError) -> R) throws(Failure) -> R {
+        do throws(PostgresError) {
+            return try work()
+        } catch {
+            mayRetry = mayRetry || error.isRetryable
+            throw Failure(error)
+        }
+    }
+}

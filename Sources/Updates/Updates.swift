@@ -1,0 +1,61 @@
+package import API
+package import Domain
+package import Store
+import Synchronization
+
+/// Updates: one stream for everything that a session may hear of, merged from the sources that features make.
+///
+/// Knows no feature: what a message or a configuration is, only its source knows.
+package final class Updates: Sendable {
+    package struct Settings: Sendable {
+        package var streamsPerDevice = 4
+        package var streamsPerAccount = 32
+        /// How often tables are looked at for what no bell told.
+        package var pollInterval = Duration.seconds(2)
+
+        package init() {}
+    }
+
+    private let database: Database
+    private let sources: [any UpdateSource]
+    private let settings: Settings
+    private let observe: Observe
+    private let registry: Registry
+    private let bells: BellRoom
+    private let draining = Flag()
+
+    package init(
+        database: Database, sources: [any UpdateSource], settings: Settings, observe: @escaping Observe
+    ) {
+        self.database = database
+        self.sources = sources
+        self.settings = settings
+        self.observe = observe
+        let registry = Registry(
+            streamsPerDevice: settings.streamsPerDevice, streamsPerAccount: settings.streamsPerAccount)
+        self.registry = registry
+        let bells = BellRoom(registry: registry)
+        self.bells = bells
+        database.bell.listen { doorbell in bells.ring(doorbell) }
+    }
+
+    package var endpoints: [Mounted] {
+        [OpenStream(database: database, sources: sources, registry: registry, observe: observe, draining: draining).mounted]
+    }
+
+    package var services: [any Service] {
+        [Poll(registry: registry, sources: sources, interval: settings.pollInterval, observe: observe)]
+    }
+
+    /// From now on a stream that is asked for says goodbye at once; open ones are ended by the server.
+    package func drain() { draining.raise() }
+}
+
+/// Something that is raised once.
+final class Flag: Sendable {
+    private let state = Atomic(false)
+
+    var isRaised: Bool { state.load(ordering: .relaxed) }
+
+    func raise() { state.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,63 @@
+/// One event of a `text/event-stream` (WHATWG HTML §9.2), to be written in one piece.
+package struct ServerSentEvent: Sendable {
+    /// The type; nil or empty for what browsers call `message`.
+    package var event: String?
+    /// What a client repeats as `Last-Event-ID`; empty makes it forget what it had, nil leaves that alone.
+    package var id: String?
+    /// Milliseconds a client waits before it connects again.
+    package var retry: Int?
+    /// UTF-8 text; readers see CR and CRLF as LF.
+    package var data: [UInt8]
+
+    package init(event: String? = nil, id: String? = nil, retry: Int? = nil, data: [UInt8] = []) {
+        self.event = event
+        self.id = id
+        self.retry = retry
+        self.data = data
+    }
+
+    /// The lines and the blank line that ends them.
+    ///
+    /// CR, LF and NUL are left out of type and id: they would end the line, or make readers drop the id. Without type
+    /// and data no data line is written: such an event sets id and retry time, and readers dispatch nothing.
+    package func encoded() -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(data.count + 96)
+        if let event = event.map(Self.oneLine), !event.isEmpty { Self.write("event", event, to: &output) }
+        if let id = id.map(Self.oneLine) { Self.write("id", id, to: &output) }
+        if let retry, retry >= 0 { Self.write("retry", Array(String(retry).utf8), to: &output) }
+        if !data.isEmpty || event != nil { writeData(to: &output) }
+        output.append(Ascii.lineFeed)
+        return output
+    }
+
+    private func writeData(to output: inout [UInt8]) {
+        var start = 0
+        var index = 0
+        while index < data.count {
+            let byte = data[index]
+            guard byte == Ascii.lineFeed || byte == Ascii.carriageReturn else {
+                index += 1
+                continue
+            }
+            Self.write("data", data[start..<index], to: &output)
+            let isPair = byte == Ascii.carriageReturn && index + 1 < data.count && data[index + 1] == Ascii.lineFeed
+            index += isPair ? 2 : 1
+            start = index
+        }
+        Self.write("data", data[start...], to: &output)
+    }
+
+    // The space is written always, since a reader takes one away: text that starts with a space keeps it.
+    private static func write(_ field: String, _ value: some Collection<UInt8>, to output: inout [UInt8]) {
+        output += field.utf8
+        output.append(Ascii.colon)
+        output.append(Ascii.space)
+        output += value
+        output.append(Ascii.lineFeed)
+    }
+
+    private static func oneLine(_ text: String) -> [UInt8] {
+        text.utf8.filter { $0 != Ascii.lineFeed && $0 != Ascii.carriageReturn && $0 != 0 }
+    }
+}

@@ -1,0 +1,95 @@
+/// A universally unique identifier (RFC 9562), ordered as its sixteen bytes are.
+package struct UUID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads sixteen bytes, most significant first; nil for any other length.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == 16 else { return nil }
+        var halves: (UInt64, UInt64) = (0, 0)
+        for index in 0..<8 {
+            halves.0 = halves.0 << 8 | UInt64(bytes[index])
+            halves.1 = halves.1 << 8 | UInt64(bytes[index + 8])
+        }
+        self.init(high: halves.0, low: halves.1)
+    }
+
+    /// Reads 8-4-4-4-12 hexadecimal digits in either case; braces, `urn:uuid:` and missing hyphens are refused.
+    package init?(_ text: String) {
+        let span = text.utf8.span
+        guard span.count == 36 else { return nil }
+        var halves: (UInt64, UInt64) = (0, 0)
+        for index in 0..<36 {
+            if Self.isHyphen(at: index) {
+                guard span[index] == Ascii.minus else { return nil }
+                continue
+            }
+            guard let digit = Hex.value(of: span[index]) else { return nil }
+            if index < 18 {
+                halves.0 = halves.0 << 4 | UInt64(digit)
+            } else {
+                halves.1 = halves.1 << 4 | UInt64(digit)
+            }
+        }
+        self.init(high: halves.0, low: halves.1)
+    }
+
+    /// The version 7 identifier of a moment, so that identifiers sort by the time they were made.
+    ///
+    /// Of the time (milliseconds since 1970) 48 bits are kept, clamped into 0...2^48-1; 74 bits come from the entropy.
+    package static func v7(milliseconds: Int64, entropy: (UInt64, UInt64)) -> UUID {
+        let time = UInt64(min(max(milliseconds, 0), (1 << 48) - 1))
+        return UUID(
+            high: time << 16 | 0x7000 | entropy.0 & 0x0FFF,
+            low: 0x8000_0000_0000_0000 | entropy.1 & 0x3FFF_FFFF_FFFF_FFFF
+        )
+    }
+
+    /// The sixteen bytes, most significant first.
+    package var bytes: [UInt8] {
+        (0..<16).map { index in
+            let half = index < 8 ? high : low
+            return UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index & 7)))
+        }
+    }
+
+    static func isHyphen(at index: Int) -> Bool {
+        index == 8 || index == 13 || index == 18 || index == 23
+    }
+
+    /// Appends the 36 lower-case characters.
+    func write(to bytes: inout [UInt8]) {
+        var shift: UInt64 = 64
+        for index in 0..<36 {
+            if Self.isHyphen(at: index) {
+                bytes.append(Ascii.minus)
+                continue
+            }
+            if shift == 0 { shift = 64 }
+            shift -= 4
+            let half = index < 18 ? high : low
+            bytes.append(Hex.digit(for: UInt8(truncatingIfNeeded: half >> shift)))
+        }
+    }
+}
+
+extension UUID: Comparable {
+    package static func < (left: UUID, right: UUID) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}
+
+extension UUID: CustomStringConvertible {
+    /// The text in lower case.
+    package var description: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(36)
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

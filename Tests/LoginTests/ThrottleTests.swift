@@ -1,0 +1,41 @@
+import Testing
+import Wire
+
+@testable import Login
+
+@Suite struct ThrottleTests {
+    private let rule = ThrottleRule(free: 4)
+    private let start = Instant(microseconds: 1_800_000_000_000_000)
+
+    private func fail(_ times: Int, apart: Duration = .seconds(1)) -> Failures? {
+        (0..<times).reduce(nil) { known, step in rule.failed(after: known, at: start + apart * step) }
+    }
+
+    @Test("Four failures cost nothing")
+    func free() {
+        #expect(fail(4)?.blockedUntil == nil)
+        #expect(fail(4)?.count == 4)
+    }
+
+    @Test(
+        "From the fifth on each failure doubles the wait, up to a minute",
+        arguments: [(5, 1), (6, 2), (7, 4), (10, 32), (11, 60), (12, 60), (1_000, 60)])
+    func doubling(times: Int, seconds: Int) throws {
+        let failures = try #require(fail(times, apart: .zero))
+        #expect(failures.blockedUntil == start + .seconds(seconds))
+    }
+
+    @Test("Failures a quarter of an hour apart do not add up")
+    func window() {
+        #expect(fail(50, apart: .seconds(900))?.count == 1)
+        #expect(fail(50, apart: .seconds(899))?.count == 50)
+    }
+
+    @Test("The wait is told in whole seconds and never as zero, and ends")
+    func wait() throws {
+        let failures = try #require(fail(5, apart: .zero))
+        #expect(failures.wait(at: start) == 2)
+        #expect(failures.wait(at: start + .milliseconds(999)) == 1)
+        #expect(failures.wait(at: start + .seconds(1)) == nil)
+    }
+}

@@ -1,0 +1,230 @@
+import Postgres
+import Synchronization
+import TestKit
+import Testing
+
+extension PostgresRoom {
+    @Suite struct PoolTests {
+        /// Holds the only lane of a pool until the gate opens.
+        private func occupy(_ pool: Pool, until gate: Gate) async throws -> Task<Void, any Error> {
+            let isConnected = try await eventually { pool.figures.connected == 1 }
+            #expect(isConnected)
+            let occupied = Task { try await pool.lend { _ in gate.wait() } }
+            let isLeased = try await eventually { pool.figures.leased == 1 && pool.figures.waiting == 0 }
+            #expect(isLeased)
+            return occupied
+        }
+
+        private func backend(_ pool: Pool) async throws -> (process: Int, generation: Int) {
+            try await lend(pool) { connection throws(PostgresError) in
+                let process = try connection.first("SELECT pg_backend_pid()") { row throws(PostgresError) -> Int in
+                    try row[0]
+                }
+                return (process ?? 0, connection.generation)
+            }
+        }
+
+        @Test func `four lanes serve two hundred calls, each exactly once`() async throws {
+            try await withPool(lanes: 4) { pool, _ in
+                try await lend(pool) { connection throws(PostgresError) in
+                    try connection.script("CREATE TABLE call (n int8 PRIMARY KEY)")
+                }
+                let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for number in 0..<200 {
+                        group.addTask {
+                            try await lend(pool) { connection throws(PostgresError) in
+                                try connection.begin()
+                                try connection.execute("INSERT INTO call VALUES (\(number))")
+                                try connection.commit()
+                                return number
+                            }
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(answers.sorted() == Array(0..<200))
+                let stored = try await lend(pool) { connection throws(PostgresError) in
+                    try connection.execute("SELECT n FROM call")
+                }
+                #expect(stored == 200)
+                #expect(pool.figures.waiting == 0)
+            }
+        }
+
+        @Test func `calls are served in the order of asking`() async throws {
+            try await withPool(lanes: 1) { pool, _ in
+                let gate = Gate()
+                let occupied = try await occupy(pool, until: gate)
+                let order = Order()
+                var tasks: [Task<Void, any Error>] = []
+                for number in 0..<20 {
+                    tasks.append(Task { try await pool.lend { _ in order.append(number) } })
+                    let isWaiting = try await eventually { pool.figures.waiting == number + 1 }
+                    #expect(isWaiting)
+                }
+                gate.open()
+                for task in [occupied] + tasks { try await task.value }
+                #expect(order.numbers == Array(0..<20))
+            }
+        }
+
+        @Test func `one more than may wait is refused at once`() async throws {
+            try await withPool(lanes: 1, adjust: { $0.maximumWaiting = 1 }) { pool, _ in
+                let gate = Gate()
+                let occupied = try await occupy(pool, until: gate)
+                let waiting = Task { try await pool.lend { _ in 7 } }
+                let isWaiting = try await eventually { pool.figures.waiting == 1 }
+                #expect(isWaiting)
+                await #expect(throws: PostgresError.saturated) { try await pool.lend { _ in 8 } }
+                gate.open()
+                try await occupied.value
+                #expect(try await waiting.value == 7)
+            }
+        }
+
+        @Test func `a wait that lasts too long is refused`() async throws {
+            try await withPool(lanes: 1, adjust: { $0.waitFor = .milliseconds(40) }) { pool, _ in
+                let gate = Gate()
+                let occupied = try await occupy(pool, until: gate)
+                for _ in 0..<3 {
+                    let start = ContinuousClock.now
+                    await #expect(throws: PostgresError.saturated) { try await pool.lend { _ in 8 } }
+                    #expect(ContinuousClock.now - start >= .milliseconds(40))
+                }
+                #expect(pool.figures.waiting == 0)
+                gate.open()
+                try await occupied.value
+                let isServed = try await eventually { (try? await pool.lend { _ in true }) ?? false }
+                #expect(isServed)
+            }
+        }
+
+        @Test func `cancelling a task takes it out of the line`() async throws {
+            try await withPool(lanes: 1) { pool, _ in
+                let gate = Gate()
+                let occupied = try await occupy(pool, until: gate)
+                let waiting = Task { try await pool.lend { _ in 8 } }
+                let isWaiting = try await eventually { pool.figures.waiting == 1 }
+                #expect(isWaiting)
+                waiting.cancel()
+                await #expect(throws: PostgresError.cancelled) { try await waiting.value }
+                #expect(pool.figures.waiting == 0)
+                gate.open()
+                try await occupied.value
+            }
+        }
+
+        @Test func `a task that is cancelled already does not wait`() async throws {
+            try await withPool(lanes: 1) { pool, _ in
+                let gate = Gate()
+                let occupied = try await occupy(pool, until: gate)
+                let waiting = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return try await pool.lend { _ in 8 }
+                }
+                await #expect(throws: PostgresError.cancelled) { try await waiting.value }
+                gate.open()
+                try await occupied.value
+            }
+        }
+
+        @Test func `without a server lending fails at once, naming a reason for operators`() async throws {
+            let pool = Pool(Pool.Settings(conninfo: "host=/nonexistent dbname=none user=nobody"))
+            pool.start()
+            for _ in 0..<3 {
+                let error = await #expect(throws: PostgresError.self) { try await pool.lend { _ in 1 } }
+                guard case .unavailable(let reason) = error else {
+                    Issue.record("\(String(describing: error))")
+                    continue
+                }
+                #expect(reason.contains("/nonexistent"))
+                #expect(error?.description.contains("/nonexistent") == false)
+            }
+            let figures = pool.figures
+            #expect([figures.lanes, figures.connected, figures.leased, figures.waiting] == [8, 0, 0, 0])
+            await pool.stop()
+        }
+
+        @Test func `a connection string that cannot be read is said to be so`() async throws {
+            let pool = Pool(Pool.Settings(conninfo: "host"))
+            pool.start()
+            await #expect(throws: PostgresError.unavailable(reason: "the connection string cannot be read")) {
+                try await pool.lend { _ in 1 }
+            }
+            await pool.stop()
+        }
+
+        @Test func `after stop nothing is lent and nothing stays open`() async throws {
+            let cluster = try await aside { try PostgresCluster.shared }
+            let name = try await aside { try cluster.createDatabase() }
+            let pool = Pool(Pool.Settings(conninfo: cluster.conninfo(database: name, role: .owner)))
+            pool.start()
+            try await pool.lend { _ in () }
+            await pool.stop()
+            await pool.stop()
+            await #expect(throws: PostgresError.unavailable(reason: "the pool is stopped")) {
+                try await pool.lend { _ in 1 }
+            }
+            let isClosed = try await eventually {
+                try await aside {
+                    try cluster.psql("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'").hasPrefix("0")
+                }
+            }
+            #expect(isClosed)
+            try await aside { try cluster.dropDatabase(name) }
+        }
+
+        @Test func `stop cancels what still runs after its grace`() async throws {
+            try await withPool(lanes: 1, adjust: { $0.statementTimeout = 0 }) { pool, cluster in
+                let sleeper = Task {
+                    try await lend(pool) { connection throws(PostgresError) in
+                        try connection.execute("SELECT pg_sleep(60), 'stop-test'")
+                    }
+                }
+                let isRunning = try await eventually {
+                    let text =
+                        "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%stop-test%'"
+                    return try await aside { try cluster.psql(text).hasPrefix("1") }
+                }
+                #expect(isRunning)
+                await pool.stop(grace: .milliseconds(20))
+                let error = await #expect(throws: PostgresError.self) { try await sleeper.value }
+                #expect(error?.isTimeout == true)
+            }
+        }
+
+        @Test func `an idle lane notices the end of its connection and makes a new one`() async throws {
+            try await withPool(lanes: 1) { pool, cluster in
+                let before = try await backend(pool)
+                let ended = try await aside {
+                    try cluster.psql("SELECT pg_terminate_backend(\(before.process), 50000)")
+                }
+                #expect(ended.hasPrefix("t"))
+                let after = try await backend(pool)
+                #expect(after.process != before.process)
+                #expect(after.generation > before.generation)
+            }
+        }
+
+        @Test func `a connection that ends under a statement is lost for it and for nobody else`() async throws {
+            try await withPool(lanes: 1) { pool, _ in
+                await #expect(throws: PostgresError.connectionLost) {
+                    try await lend(pool) { connection throws(PostgresError) in
+                        try connection.begin()
+                        try connection.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+                    }
+                }
+                let next = try await backend(pool)
+                #expect(next.process > 0)
+            }
+        }
+    }
+}
+
+private final class Order: Sendable {
+    private let state = Mutex<[Int]>([])
+
+    var numbers: [Int] { state.withLock { $0 } }
+
+    func append(_ number: Int) { state.withLock { $0.append(number) } }
+}

@@ -1,0 +1,135 @@
+import Application
+import Crypto
+package import Domain
+import Glibc
+import Synchronization
+import Wire
+
+/// A whole server in this process, on a free port, with a database of its own.
+package final class TestServer: Sendable {
+    package let database: String
+    package let clock: ManualClock
+    package let client: Client
+    package let settings: Settings
+    private let application: Application
+    private let observed: Observed
+
+    package static let adminPassword = "correct horse battery staple"
+
+    package var port: Int { application.port }
+    package var issuer: String { settings.issuer }
+    package var observations: [Observation] { observed.all }
+
+    private init(database: String, clock: ManualClock, settings: Settings, application: Application, observed: Observed) {
+        self.database = database
+        self.clock = clock
+        self.settings = settings
+        self.application = application
+        self.observed = observed
+        client = Client(port: application.port)
+    }
+
+    /// Starts a server on a fresh copy of the migrated database that holds the administrator `admin`.
+    package static func start(_ change: (inout Settings) -> Void = { _ in }) async throws -> TestServer {
+        let database = try await Template.shared.copy()
+        return try await start(on: database, change)
+    }
+
+    /// Starts another node on a database that exists.
+    package static func start(
+        on database: String, _ change: (inout Settings) -> Void = { _ in }
+    ) async throws -> TestServer {
+        var settings = Template.settings(for: database)
+        change(&settings)
+        let clock = ManualClock(SystemClock())
+        let observed = Observed()
+        let application = try await Application.start(settings, clock: clock, observe: { observed.add($0) })
+        guard let application else { throw Fault("the server gave up starting") }
+        return TestServer(
+            database: database, clock: clock, settings: settings, application: application, observed: observed)
+    }
+
+    package func stop() async { await application.stop() }
+
+    /// Runs a body against a server and stops it, whatever happens.
+    package static func with<R: Sendable>(
+        _ change: (inout Settings) -> Void = { _ in }, _ body: (TestServer) async throws -> R
+    ) async throws -> R {
+        let server = try await start(change)
+        do {
+            let result = try await body(server)
+            await server.stop()
+            try PostgresCluster.shared.dropDatabase(server.database)
+            return result
+        } catch {
+            await server.stop()
+            throw error
+        }
+    }
+
+    package struct Fault: Error {
+        package let what: String
+        package init(_ what: String) { self.what = what }
+    }
+}
+
+/// What a server said of itself.
+private final class Observed: Sendable {
+    private let list = Mutex<[Observation]>([])
+
+    var all: [Observation] { list.withLock { $0 } }
+
+    func add(_ observation: Observation) { list.withLock { $0.append(observation) } }
+}
+
+/// The migrated database that every test copies, made once.
+package actor Template {
+    package static let shared = Template()
+
+    private var made: Task<String, any Error>?
+
+    /// A new database with the schema and the administrator.
+    package func copy() async throws -> String {
+        let template = try await template()
+        return try PostgresCluster.shared.createDatabase(template: template)
+    }
+
+    private func template() async throws -> String {
+        if let made { return try await made.value }
+        let task = Task { try await Self.make() }
+        made = task
+        return try await task.value
+    }
+
+    private static func make() async throws -> String {
+        let name = try PostgresCluster.shared.createDatabase()
+        let owner = Owner(settings(for: name))
+        _ = try await owner.migrate(observe: { _ in })
+        _ = try await owner.createAdministrator(
+            username: "admin", displayName: "Administrator", password: TestServer.adminPassword)
+        return name
+    }
+
+    package static func settings(for database: String) -> Settings {
+        var settings = Settings()
+        settings.databaseURL = PostgresCluster.shared.conninfo(database: database, role: .app)
+        settings.ownerDatabaseURL = PostgresCluster.shared.conninfo(database: database, role: .owner)
+        settings.publicURL = "http://enfilade.test"
+        settings.listenPort = 0
+        settings.rootKeyFile = rootKeyFile
+        settings.metricsToken = "metrics-token-of-the-tests"
+        settings.lanes = 4
+        settings.workers = 4
+        settings.passwordMemory = 8
+        settings.drainSeconds = 5
+        return settings
+    }
+
+    /// One key for all databases of this run: the template's rows are made with it.
+    private static let rootKeyFile: String = {
+        let path = "\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/enfilade-test-key-\(getpid())"
+        unlink(path)
+        do { try RootKey.create(path: path) } catch { return "" }
+        return path
+    }()
+}
