@@ -74,6 +74,10 @@ let package = Package(
         tests("LanesTests", ["Lanes"]),
         tests("PostgresTests", ["Postgres", "Lanes", "TestKit", "Wire"]),
         tests("HTTPTests", ["HTTP", "TestKit", "Wire"]),
+        tests("LoginTests", floor + ["Login"]),
+        tests("LoginFlowTests", ["TestKit", "Crypto", "Wire"]),
+        tests("AccountsTests", floor + ["Accounts"]),
+        tests("DevicesTests", floor + ["Devices"]),
         tests("UpdatesTests", ["API", "Domain", "Updates", "Wire"]),
     ]
 )

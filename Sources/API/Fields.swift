@@ -73,9 +73,12 @@ package struct Fields {
     }
 
     package mutating func id<Subject>(_ name: String) -> ID<Subject> {
-        let found: ID<Subject>? = object[name] == nil ? nil : take(name, "must be a UUID") { _, value in
-            value.text.flatMap { ID($0) }
-        }
+        let found: ID<Subject>? =
+            object[name] == nil
+            ? nil
+            : take(name, "must be a UUID") { _, value in
+                value.text.flatMap { ID($0) }
+            }
         if object[name] == nil { fault(name, "is missing") }
         return found ?? ID(UUID(high: 0, low: 0))
     }

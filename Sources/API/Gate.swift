@@ -2,7 +2,9 @@ package import Domain
 package import HTTP
 import Wire
 
-/// Proves who is calling. Made by the feature that issues tokens.
+/// Proves who is calling.
+///
+/// Made by the feature that issues tokens.
 package protocol Authenticator: Sendable {
     /// Judges a token from memory alone: signature, life, and whether its session is known to have ended.
     func judge(_ token: String, requestID: String) throws(Failure) -> Standing

@@ -7,7 +7,7 @@ extension Transaction {
     /// Makes something at most once for an `Idempotency-Key`: a retry with the same body gets the first answer.
     ///
     /// Kept for 24 hours, for one account, app and route. Answers that hold a secret must not come through here.
-    /// - Parameter body: what was asked, in a form that is the same for the same parsed fields.
+    /// `body` is what was asked, in a form that is the same for the same parsed fields.
     package func once(
         _ request: Request, by caller: Caller, asked body: JSON, _ make: () throws(Failure) -> Response
     ) throws(Failure) -> Response {

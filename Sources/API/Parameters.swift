@@ -5,7 +5,9 @@ package import Wire
 // Typed parameters of the path and the query.
 
 extension Request {
-    /// A UUID in the path. Anything else cannot exist, so it is simply not found.
+    /// A UUID in the path.
+    ///
+    /// Anything else cannot exist, so it is simply not found.
     package func id<Subject>(_ name: String, _ what: StaticString) throws(Failure) -> ID<Subject> {
         guard let id: ID<Subject> = head.parameter(name).flatMap({ ID($0) }) else { throw .missing(what) }
         return id

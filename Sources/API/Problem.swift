@@ -122,7 +122,9 @@ private struct Kind {
             case .tooLarge(let detail): Kind(413, "payload-too-large", "Too large", detail)
             case .limited(_, let detail): Kind(429, "rate-limited", "Too many requests", detail)
             case .unavailable:
-                Kind(503, "unavailable", "Not available just now", "Nothing was changed that was not answered; try again.")
+                Kind(
+                    503, "unavailable", "Not available just now",
+                    "Nothing was changed that was not answered; try again.")
             case .broken:
                 Kind(500, "internal", "Internal error", "The operator finds the cause under this request's id.")
             }
@@ -135,7 +137,9 @@ private struct Kind {
             case .appTaken: Kind(409, "app-id-taken", "App id taken", "Another app has this id.")
             case .appInUse(let detail), .state(let detail): Kind(409, "conflict", "Conflict", detail)
             case .deviceKeyTaken:
-                Kind(409, "device-key-taken", "Device key taken", "This identity key is or was another device's: make a new one.")
+                Kind(
+                    409, "device-key-taken", "Device key taken",
+                    "This identity key is or was another device's: make a new one.")
             case .deviceSet:
                 Kind(409, "device-set-mismatch", "Other devices", "Address exactly the devices that accounts says.")
             case .messageIDUsed:

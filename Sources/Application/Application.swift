@@ -74,7 +74,8 @@ package final class Application: Sendable {
     package static func routes() throws -> [(method: String, pattern: String)] {
         var settings = Settings()
         settings.metricsToken = "only to list the route"
-        let wiring = try Wiring(settings, clock: SystemClock(), log: { _ in }, key: RootKey(SecretBytes(random: RootKey.size)))
+        let wiring = try Wiring(
+            settings, clock: SystemClock(), log: { _ in }, key: RootKey(SecretBytes(random: RootKey.size)))
         return try wiring.makeRouter().table.map { ($0.0.rawValue, $0.1) }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }
     }
 }

@@ -46,7 +46,8 @@ final class LiveFigures: Sendable {
         page.counter(
             "enfilade_http_connections_turned_away", "Connections closed because their address had too many.",
             Double(figures.turnedAwayTotal))
-        page.counter("enfilade_http_connections_timed_out", "Connections cut for slowness.", Double(figures.timedOutTotal))
+        page.counter(
+            "enfilade_http_connections_timed_out", "Connections cut for slowness.", Double(figures.timedOutTotal))
         page.counter("enfilade_http_refused", "Requests refused before a route.", Double(figures.refusedTotal))
     }
 

@@ -112,7 +112,8 @@ struct MetricsPage {
     }
 
     mutating func counter(
-        _ name: String, _ help: String, labels: [String], _ samples: ((_ values: [String], _ value: Double) -> Void) -> Void
+        _ name: String, _ help: String, labels: [String],
+        _ samples: ((_ values: [String], _ value: Double) -> Void) -> Void
     ) {
         head("\(name)_total", help, "counter")
         var lines: [([(String, String)], Double)] = []

@@ -25,6 +25,8 @@ extension Settings {
         limits.ciphertextBytes = ciphertextBytes
         limits.envelopes = envelopes
         limits.bodyBytes = messageBytes
+        limits.mailboxItems = Int64(mailboxItems)
+        limits.mailboxBytes = Int64(mailboxBytes)
         limits.maximumAge = .seconds(mailboxDays * 86_400)
         return limits
     }

@@ -26,6 +26,8 @@ package struct Settings: Sendable {
     package var ciphertextBytes = 64 * 1024
     package var envelopes = 256
     package var messageBytes = 1024 * 1024
+    package var mailboxItems = 10_000
+    package var mailboxBytes = 64 * 1024 * 1024
     package var mailboxDays = 30
     package var streamsPerDevice = 4
     package var streamsPerAccount = 32
@@ -74,7 +76,9 @@ extension Settings {
         var faults: [SettingFault] = []
         for setting in Setting.all {
             guard let text = environment[setting.name] else { continue }
-            if let detail = setting.read(text, &self) { faults.append(SettingFault(name: setting.name, detail: detail)) }
+            if let detail = setting.read(text, &self) {
+                faults.append(SettingFault(name: setting.name, detail: detail))
+            }
         }
         let known = Set(Setting.all.map(\.name))
         for name in environment.keys.sorted() where name.hasPrefix("ENFILADE_") && !known.contains(name) {
@@ -87,17 +91,20 @@ extension Settings {
     /// Read by the scripts around the server, not by the server.
     private static let foreign: Set<String> = [
         "ENFILADE_URL", "ENFILADE_ADMIN_PASSWORD_FILE", "ENFILADE_EXCHANGES_DIR", "ENFILADE_BINARY",
+        "ENFILADE_SERVER_LOG", "ENFILADE_STATE_DIR",
     ]
 
     /// What `serve` cannot do without.
     package func checkForServing() throws(SettingFaults) {
         var faults: [SettingFault] = []
         if databaseURL.isEmpty {
-            faults.append(SettingFault(name: "ENFILADE_DATABASE_URL", detail: "is needed: where PostgreSQL is, as enfilade_app"))
+            faults.append(
+                SettingFault(name: "ENFILADE_DATABASE_URL", detail: "is needed: where PostgreSQL is, as enfilade_app"))
         }
         if rootKeyFile.isEmpty {
             faults.append(
-                SettingFault(name: "ENFILADE_ROOT_KEY_FILE", detail: "is needed: make one with enfilade key create FILE"))
+                SettingFault(
+                    name: "ENFILADE_ROOT_KEY_FILE", detail: "is needed: make one with enfilade key create FILE"))
         }
         guard faults.isEmpty else { throw SettingFaults(faults: faults) }
     }
@@ -105,7 +112,8 @@ extension Settings {
     package func checkForOwner() throws(SettingFaults) {
         guard ownerDatabaseURL.isEmpty else { return }
         throw SettingFaults(faults: [
-            SettingFault(name: "ENFILADE_OWNER_DATABASE_URL", detail: "is needed: where PostgreSQL is, as enfilade_owner")
+            SettingFault(
+                name: "ENFILADE_OWNER_DATABASE_URL", detail: "is needed: where PostgreSQL is, as enfilade_owner")
         ])
     }
 }

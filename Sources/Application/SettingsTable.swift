@@ -5,7 +5,8 @@ extension Setting {
     /// Every setting there is, in the order of the README's table.
     package static let all: [Setting] = [
         text("ENFILADE_DATABASE_URL", \.databaseURL, "PostgreSQL for the server, as role enfilade_app", isSecret: true),
-        text("ENFILADE_OWNER_DATABASE_URL", \.ownerDatabaseURL,
+        text(
+            "ENFILADE_OWNER_DATABASE_URL", \.ownerDatabaseURL,
             "PostgreSQL for migrate, admin create and restored, as role enfilade_owner", isSecret: true),
         publicURL,
         listen,
@@ -15,7 +16,8 @@ extension Setting {
         number("ENFILADE_LANES", \.lanes, 1...64, "PostgreSQL connections"),
         number("ENFILADE_HTTP_WORKERS", \.workers, 2...256, "HTTP threads; 16 or more keep idle streams cheap"),
         number("ENFILADE_CONNECTIONS", \.connections, 8...1_000_000, "open connections before the rest wait"),
-        number("ENFILADE_CONNECTIONS_PER_ADDRESS", \.connectionsPerAddress, 1...1_000_000,
+        number(
+            "ENFILADE_CONNECTIONS_PER_ADDRESS", \.connectionsPerAddress, 1...1_000_000,
             "open connections of one peer address"),
         number("ENFILADE_ACCESS_TOKEN_SECONDS", \.accessTokenSeconds, 60...600, "life of an access token"),
         number("ENFILADE_PASSWORD_LANES", \.passwordLanes, 1...32, "threads that check passwords"),
@@ -23,6 +25,8 @@ extension Setting {
         number("ENFILADE_CIPHERTEXT_BYTES", \.ciphertextBytes, 1024...1_048_576, "ciphertext of one envelope"),
         number("ENFILADE_ENVELOPES", \.envelopes, 1...4096, "envelopes in one message"),
         number("ENFILADE_MESSAGE_BYTES", \.messageBytes, 4096...67_108_864, "body of one message"),
+        number("ENFILADE_MAILBOX_ITEMS", \.mailboxItems, 10...10_000_000, "items in one mailbox before the oldest go"),
+        number("ENFILADE_MAILBOX_BYTES", \.mailboxBytes, 65_536...1_099_511_627_776, "ciphertext in one mailbox, likewise"),
         number("ENFILADE_MAILBOX_DAYS", \.mailboxDays, 1...365, "how long undelivered messages wait"),
         number("ENFILADE_STREAMS_PER_DEVICE", \.streamsPerDevice, 1...64, "event streams of one device"),
         number("ENFILADE_STREAMS_PER_ACCOUNT", \.streamsPerAccount, 1...1024, "event streams of one account"),
@@ -31,7 +35,8 @@ extension Setting {
     ]
 
     private static func text(
-        _ name: String, _ path: any WritableKeyPath<Settings, String> & Sendable, _ meaning: String, isSecret: Bool = false
+        _ name: String, _ path: any WritableKeyPath<Settings, String> & Sendable, _ meaning: String,
+        isSecret: Bool = false
     ) -> Setting {
         Setting(
             name: name, meaning: meaning, isSecret: isSecret,
@@ -43,7 +48,8 @@ extension Setting {
     }
 
     private static func number(
-        _ name: String, _ path: any WritableKeyPath<Settings, Int> & Sendable, _ range: ClosedRange<Int>, _ meaning: String
+        _ name: String, _ path: any WritableKeyPath<Settings, Int> & Sendable, _ range: ClosedRange<Int>,
+        _ meaning: String
     ) -> Setting {
         Setting(
             name: name, meaning: meaning, isSecret: false,
@@ -95,7 +101,8 @@ extension Setting {
         }, show: { $0.trustedProxies.joined(separator: ",") })
 
     private static let tokenFile = Setting(
-        name: "ENFILADE_METRICS_TOKEN_FILE", meaning: "file with the bearer token of /metrics; without it there is no /metrics",
+        name: "ENFILADE_METRICS_TOKEN_FILE",
+        meaning: "file with the bearer token of /metrics; without it there is no /metrics",
         isSecret: true,
         read: { path, settings in
             guard let text = File.firstLine(of: path) else { return "names a file that cannot be read" }

@@ -142,7 +142,8 @@ final class Wiring: Sendable {
             isDraining: { [self] in isDraining.load(ordering: .relaxed) }, isFresh: { [login] in login.isFresh },
             migrator: migrator)
         let open = [
-            ShowHealth().mounted, readiness.mounted, ShowDocument().mounted, ShowCapabilities(settings: settings).mounted,
+            ShowHealth().mounted, readiness.mounted, ShowDocument().mounted,
+            ShowCapabilities(settings: settings).mounted,
         ]
         guard let token = settings.metricsToken else { return open }
         return open + [ShowMetrics(token: token, page: { [figures] in figures.page() }).mounted]

@@ -50,7 +50,8 @@ package struct Actor: Sendable {
     package let session: SessionID?
     package let requestID: String?
 
-    package init(kind: Kind, id: String? = nil, app: AppID? = nil, session: SessionID? = nil, requestID: String? = nil) {
+    package init(kind: Kind, id: String? = nil, app: AppID? = nil, session: SessionID? = nil, requestID: String? = nil)
+    {
         self.kind = kind
         self.id = id
         self.app = app

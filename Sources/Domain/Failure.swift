@@ -1,4 +1,6 @@
-/// Why an operation was refused. Every edge of the program answers each case.
+/// Why an operation was refused.
+///
+/// Every edge of the program answers each case.
 package enum Failure: Error, Sendable {
     /// The request says something that cannot be; each fault names its field.
     case invalid([FieldFault])

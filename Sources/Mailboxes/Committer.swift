@@ -3,8 +3,9 @@ import Store
 
 /// Writes whatever sends are waiting in one transaction, and answers all of them after its commit.
 ///
-/// Concurrency makes the batches larger; when there is nothing to do there is no timer either. Several nodes, each with its
-/// own committer, agree on the order in which rows are locked (see `Batch`).
+/// Concurrency makes the batches larger; when there is nothing to do there is no timer either. Two batches are under way at
+/// a time, so that one is written while the other waits for the disk. They, and those of other nodes, agree on the order in
+/// which rows are locked (see `Batch`).
 final class Committer: Service {
     private let database: Database
     private let limits: Mailboxes.Limits
@@ -12,6 +13,7 @@ final class Committer: Service {
     private let sweeper: Sweeper
     private let observe: Observe
     private let queue = SendQueue()
+    private static let batchesUnderWay = 2
 
     init(
         database: Database, limits: Mailboxes.Limits, recent: RecentItems, sweeper: Sweeper,
@@ -30,7 +32,11 @@ final class Committer: Service {
 
     func run() async {
         // A task of its own, which is not cancelled with this one: what was taken is still committed and answered.
-        let work = Task { await self.work() }
+        let work = Task {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<Self.batchesUnderWay { group.addTask { await self.work() } }
+            }
+        }
         await withTaskCancellationHandler {
             await work.value
         } onCancel: {

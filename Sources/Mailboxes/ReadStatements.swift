@@ -43,7 +43,8 @@ extension Transaction {
                    i.seq, i.message_id, i.kind, i.sender_account, i.sender_device, i.conversation_id, i.sent_at,
                    i.expires_at, i.fits, CASE WHEN i.fits AND i.size <= \(asked.inlineBytes) THEN i.ciphertext END
             FROM (
-                SELECT v.*, CASE WHEN v.is_reset THEN GREATEST(v.acked, v.trimmed_through)
+                SELECT v.id, v.app_id, v.epoch, v.head, v.acked, v.trimmed_through, v.is_reset,
+                       CASE WHEN v.is_reset THEN GREATEST(v.acked, v.trimmed_through)
                             ELSE GREATEST(\(asked.after), v.acked, v.trimmed_through) END AS start
                 FROM (
                     SELECT m.id, m.app_id, m.epoch, m.next_seq - 1 AS head, COALESCE(a.acked, 0) AS acked,

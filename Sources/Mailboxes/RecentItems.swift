@@ -69,7 +69,9 @@ final class RecentItems: Sendable {
         }
     }
 
-    /// Takes items in the order of their commits; called by one committer at a time.
+    /// Takes items soon after their commit.
+    ///
+    /// Two batches may come in the wrong order; that only breaks a run.
     func add(_ items: [CommittedItem]) {
         let watched = state.withLock { state in items.filter { state.runs[$0.mailbox] != nil } }
         guard !watched.isEmpty else { return }

@@ -33,7 +33,7 @@ final class SendQueue: Sendable {
         var waiting: [Ticket] = []
         var figures = Figures()
         var isClosed = false
-        var taker: CheckedContinuation<Void, Never>?
+        var takers: [CheckedContinuation<Void, Never>] = []
     }
 
     private enum Entry {
@@ -70,7 +70,7 @@ final class SendQueue: Sendable {
             await withCheckedContinuation { taker in
                 let isNeeded = state.withLock { state in
                     guard state.waiting.isEmpty, !state.isClosed else { return false }
-                    state.taker = taker
+                    state.takers.append(taker)
                     return true
                 }
                 if !isNeeded { taker.resume() }
@@ -80,11 +80,12 @@ final class SendQueue: Sendable {
 
     /// Refuses new sends; those that wait are still to be taken.
     func close() {
-        let taker = state.withLock { state in
+        let takers = state.withLock { state in
             state.isClosed = true
-            return state.taker.take()
+            defer { state.takers = [] }
+            return state.takers
         }
-        taker?.resume()
+        for taker in takers { taker.resume() }
     }
 
     private func enter(_ ticket: Ticket) -> Entry {
@@ -97,7 +98,7 @@ final class SendQueue: Sendable {
             state.waiting.append(ticket)
             state.figures.messages += 1
             state.figures.bytes += bytes
-            return .taken(wakes: state.taker.take())
+            return .taken(wakes: state.takers.popLast())
         }
     }
 

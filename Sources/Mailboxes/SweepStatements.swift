@@ -18,8 +18,13 @@ extension Transaction {
                 FOR NO KEY UPDATE SKIP LOCKED
             ), gone AS (
                 DELETE FROM mailbox_item i
-                USING behind b
-                WHERE i.mailbox_id = b.mailbox_id AND i.seq > b.swept_through AND i.seq <= b.through
+                USING (
+                    SELECT x.mailbox_id, x.seq
+                    FROM behind b
+                    JOIN mailbox_item x ON x.mailbox_id = b.mailbox_id AND x.seq > b.swept_through AND x.seq <= b.through
+                    FOR UPDATE OF x SKIP LOCKED
+                ) old
+                WHERE i.mailbox_id = old.mailbox_id AND i.seq = old.seq
                 RETURNING 1
             ), moved AS (
                 UPDATE mailbox_ack a

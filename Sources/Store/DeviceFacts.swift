@@ -31,7 +31,8 @@ extension Transaction {
             WHERE l.account_id = ANY(\(accounts))
             ORDER BY l.account_id
             FOR SHARE OF l
-            """) { row throws(PostgresError) in (try row[0] as AccountID, try row[1] as Int64) }
+            """
+        ) { row throws(PostgresError) in (try row[0] as AccountID, try row[1] as Int64) }
         return Dictionary(rows, uniquingKeysWith: { first, _ in first })
     }
 
@@ -44,7 +45,8 @@ extension Transaction {
             FROM device_list
             WHERE account_id = \(account)
             FOR UPDATE
-            """) { row throws(PostgresError) in try row[0] as Int64 }
+            """
+        ) { row throws(PostgresError) in try row[0] as Int64 }
         guard let version else { throw .missing("There is no such account.") }
         return version
     }
@@ -73,9 +75,10 @@ extension Transaction {
         }
     }
 
-    /// Gives an app its mailbox on a device; `false` when it has one. The account's device list is locked by the caller.
+    /// Gives an app its mailbox on a device; `false` when it has one.
     ///
-    /// The first epoch is the time: a mailbox made again, after its app was removed and returned, voids older cursors.
+    /// The account's device list is locked by the caller. The first epoch is the time: a mailbox made again, after
+    /// its app was removed and returned, voids older cursors.
     package func openMailbox(of account: AccountID, on device: DeviceID, for app: AppID) throws(Failure) -> Bool {
         let id: MailboxID = newID()
         let made = try execute(
@@ -89,7 +92,9 @@ extension Transaction {
         return true
     }
 
-    /// Deletes the device's mailboxes with all that waits in them. The account's device list is locked by the caller.
+    /// Deletes the device's mailboxes with all that waits in them.
+    ///
+    /// The account's device list is locked by the caller.
     package func closeMailboxes(on device: DeviceID) throws(Failure) {
         try closeMailboxes("device_id = \(device)")
     }

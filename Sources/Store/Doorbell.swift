@@ -1,7 +1,9 @@
 package import Domain
 import Wire
 
-/// A hint that something changed. Correctness rests on cursors alone: a bell may be lost, or ring twice.
+/// A hint that something changed.
+///
+/// Correctness rests on cursors alone: a bell may be lost, or ring twice.
 package enum Doorbell: Hashable, Sendable {
     case mailbox(MailboxID)
     case configuration(AppID)
@@ -25,12 +27,20 @@ package enum Doorbell: Hashable, Sendable {
     init?(line: Substring) {
         let rest = String(line.dropFirst())
         switch line.first {
-        case "m": if let id = MailboxID(rest) { self = .mailbox(id) } else { return nil }
-        case "c": if let app = AppID(rest) { self = .configuration(app) } else { return nil }
+        case "m":
+            guard let id = MailboxID(rest) else { return nil }
+            self = .mailbox(id)
+        case "c":
+            guard let app = AppID(rest) else { return nil }
+            self = .configuration(app)
         case "d":
-            guard let id = AccountID(String(rest.prefix(36))), let version = Int64(rest.dropFirst(36)) else { return nil }
+            guard let id = AccountID(String(rest.prefix(36))), let version = Int64(rest.dropFirst(36)) else {
+                return nil
+            }
             self = .devices(id, version: version)
-        case "s": if let id = SessionID(rest) { self = .sessionEnded(id) } else { return nil }
+        case "s":
+            guard let id = SessionID(rest) else { return nil }
+            self = .sessionEnded(id)
         case "a": self = .audit
         default: return nil
         }

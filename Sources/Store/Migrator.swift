@@ -97,7 +97,9 @@ package struct Migrator: Sendable {
     }
 
     private static func checksums(_ connection: borrowing Connection) throws(PostgresError) -> [[UInt8]] {
-        try connection.query("SELECT sha256(file) FROM unnest(\(Migration.all.map(\.sql))) WITH ORDINALITY AS f (file, n) ORDER BY n") {
+        try connection.query(
+            "SELECT sha256(file) FROM unnest(\(Migration.all.map(\.sql))) WITH ORDINALITY AS f (file, n) ORDER BY n"
+        ) {
             row throws(PostgresError) in try row[0] as [UInt8]
         }
     }
@@ -130,7 +132,9 @@ package struct Migrator: Sendable {
     private static func locked<R>(
         _ connection: borrowing Connection, _ body: () throws(PostgresError) -> R
     ) throws(PostgresError) -> R {
-        while try connection.first("SELECT pg_try_advisory_lock(\(lock))", { row throws(PostgresError) in try row[0] as Bool }) != true {
+        while try connection.first(
+            "SELECT pg_try_advisory_lock(\(lock))", { row throws(PostgresError) in try row[0] as Bool }) != true
+        {
             usleep(200_000)
         }
         defer { _ = try? connection.execute("SELECT pg_advisory_unlock(\(lock))") }

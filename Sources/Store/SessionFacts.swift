@@ -43,7 +43,9 @@ extension Transaction {
         try execute("UPDATE session SET device_id = \(device) WHERE id = \(session)")
     }
 
-    /// Ends one live session; `false` when there is none. It is refused everywhere within two seconds.
+    /// Ends one live session; `false` when there is none.
+    ///
+    /// It is refused everywhere within two seconds.
     @discardableResult
     package func endSession(_ id: SessionID, because ending: SessionEnding) throws(Failure) -> Bool {
         try !end("WHERE id = \(id) AND ended_at IS NULL", because: ending).isEmpty

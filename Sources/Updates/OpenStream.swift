@@ -45,7 +45,8 @@ struct OpenStream: Endpoint {
             feeds.append((source.letter, try await source.open(listener, at: cursor?.positions[source.letter])))
         }
         let stream = UpdateStream(
-            listener: listener, feeds: feeds, retry: Self.retry, endsAt: deadline(of: listener.caller), observe: observe,
+            listener: listener, feeds: feeds, retry: Self.retry, endsAt: deadline(of: listener.caller),
+            observe: observe,
             onClose: { [registry] stream in
                 registry.remove(stream)
                 registry.release(device: stream.listener.device, account: stream.listener.caller.account)
@@ -64,7 +65,8 @@ struct OpenStream: Endpoint {
 
     /// A little before the token ends, not for all streams at the same moment.
     private func deadline(of caller: Caller) -> Int64 {
-        let left = caller.expiresAt.duration(since: database.clock.now()) - .milliseconds(Int.random(in: 5_000...25_000))
+        let left =
+            caller.expiresAt.duration(since: database.clock.now()) - .milliseconds(Int.random(in: 5_000...25_000))
         let (seconds, attoseconds) = max(left, .seconds(1)).components
         return Monotonic.now() + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
@@ -73,7 +75,9 @@ struct OpenStream: Endpoint {
     private static var retry: Int { Int.random(in: 2_000...10_000) }
 }
 
-/// A stream that says goodbye at once. Any status but 200 would stop a browser's `EventSource` for good.
+/// A stream that says goodbye at once.
+///
+/// Any status but 200 would stop a browser's `EventSource` for good.
 private final class Farewell: EventSource {
     let opening: [UInt8]
 

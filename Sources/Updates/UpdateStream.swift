@@ -65,7 +65,9 @@ final class UpdateStream: EventSource {
             pump()
         case .mailbox, .configuration, .audit:
             state.withLock { state in
-                for (lane, entry) in feeds.enumerated() where entry.feed.doorbell == doorbell { state.machine.mark(lane) }
+                for (lane, entry) in feeds.enumerated() where entry.feed.doorbell == doorbell {
+                    state.machine.mark(lane)
+                }
             }
             pump()
         }
@@ -164,7 +166,9 @@ extension UpdateStream {
         }
     }
 
-    /// Sends what can be sent; the lane to pull, or `nil` to wait. Runs under the lock, so that order is kept.
+    /// Sends what can be sent; the lane to pull, or `nil` to wait.
+    ///
+    /// Runs under the lock, so that order is kept.
     private func advance(_ state: inout State) -> Int? {
         guard let stream = state.stream else { return nil }
         var sent = 0

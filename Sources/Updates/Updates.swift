@@ -40,7 +40,10 @@ package final class Updates: Sendable {
     }
 
     package var endpoints: [Mounted] {
-        [OpenStream(database: database, sources: sources, registry: registry, observe: observe, draining: draining).mounted]
+        [
+            OpenStream(database: database, sources: sources, registry: registry, observe: observe, draining: draining)
+                .mounted
+        ]
     }
 
     package var services: [any Service] {

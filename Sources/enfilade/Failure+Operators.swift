@@ -4,13 +4,15 @@ extension Failure {
     /// What an operator at the command line needs to know.
     var forOperators: String {
         switch self {
-        case .invalid(let faults), .missingParts(let faults): faults.map { "\($0.pointer) \($0.detail)" }.joined(separator: "; ")
+        case .invalid(let faults), .missingParts(let faults):
+            faults.map { "\($0.pointer) \($0.detail)" }.joined(separator: "; ")
         case .unauthenticated: "not signed in"
         case .forbidden(let detail), .missing(let detail), .tooLarge(let detail), .limited(_, let detail): "\(detail)"
         case .conflict(.usernameTaken): "another account has this username"
         case .conflict(.appTaken): "another app has this id"
         case .conflict(.appInUse(let detail)), .conflict(.state(let detail)): "\(detail)"
-        case .conflict(.deviceKeyTaken), .conflict(.deviceSet), .conflict(.messageIDUsed): "it conflicts with what is there"
+        case .conflict(.deviceKeyTaken), .conflict(.deviceSet), .conflict(.messageIDUsed):
+            "it conflicts with what is there"
         case .outdated, .unconditional: "it changed meanwhile"
         case .idempotencyKeyReused: "the idempotency key came with other content before"
         case .unavailable(let cause): "\(cause); is PostgreSQL running, and is the URL right?"

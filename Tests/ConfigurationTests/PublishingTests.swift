@@ -1,3 +1,4 @@
+import Application
 import TestKit
 import Testing
 import Wire
@@ -6,7 +7,7 @@ import Wire
 @Suite struct PublishingTests {
     @Test("What an administrator publishes is what the app reads at once, and 304 while nothing changes")
     func publish() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             let before = try await scene.device.get("/v1/config")
             #expect(before.json == ["revision": 0, "values": [:], "managed": true])
             let published = try await scene.publish(#"{"a": 1, "b": [null, 1.50]}"#, over: 0)
@@ -27,7 +28,7 @@ import Wire
 
     @Test("Other apps keep their own configuration, an extension too")
     func apps() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             _ = try await scene.publish(#"{"a": 1}"#, over: 0)
             try await scene.server.makeApp("other-app", by: scene.admin)
             let other = try await scene.server.signIn("ada", app: "other-app")
@@ -40,7 +41,7 @@ import Wire
 
     @Test("validateOnly says what would change, and changes nothing")
     func validateOnly() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             _ = try await scene.publish(#"{"a": 1, "b": 2}"#, over: 0)
             let dry = try await scene.publish(#"{"b": 3, "c": 4}"#, over: 1, query: "?validateOnly=true")
             #expect(dry.status == 200)
@@ -62,7 +63,7 @@ import Wire
 
     @Test("Publishing what is published changes nothing")
     func unchanged() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             _ = try await scene.publish(#"{"a": 1, "b": 2}"#, over: 0)
             let same = try await scene.publish(#"{"b": 2, "a": 1}"#, over: 1)
             #expect(same.status == 200)
@@ -83,7 +84,7 @@ import Wire
             (#"{"values": {"a": 1, "a": 2}, "reason": "r"}"#, 400, ""),
         ])
     func refused(body: String, status: Int, pointer: String) async throws {
-        try await Scene.shared { scene in
+        try await Scene.shared { (scene) async throws in
             let answer = try await scene.put(body, headers: [("If-Match", "\"0\"")])
             #expect(answer.status == status)
             #expect(answer["errors"]?.items?.compactMap { $0["pointer"]?.text } == [pointer])
@@ -92,7 +93,7 @@ import Wire
 
     @Test("Without If-Match 428, with an old one 412, for an unknown app 404, without scope admin 403")
     func conditions() async throws {
-        try await Scene.shared { scene in
+        try await Scene.shared { (scene) async throws in
             let body = #"{"values": {"x": 1}, "reason": "r"}"#
             #expect(try await scene.put(body).status == 428)
             #expect(try await scene.put(body, headers: [("If-Match", "\"99\"")]).status == 412)
@@ -104,7 +105,7 @@ import Wire
 
     @Test("Values over the limit are refused with 413, also when only the body is too long")
     func tooLarge() async throws {
-        try await Scene.with({ $0.configurationBytes = 1_024 }) { scene in
+        try await Scene.with({ $0.configurationBytes = 1_024 }) { (scene) async throws in
             let fits = String(repeating: "x", count: 1_024 - 8)
             #expect(try await scene.publish("{\"a\":\"\(fits)\"}", over: 0).status == 200)
             #expect(try await scene.publish("{\"a\":\"\(fits)x\"}", over: 1).status == 413)
@@ -115,7 +116,7 @@ import Wire
 
     @Test("Of many who publish over the same revision at once exactly one does")
     func race() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<8 {
                     let admin = try await scene.server.signInAdmin()
@@ -132,7 +133,7 @@ import Wire
 @Suite struct RevisionTests {
     @Test("A rollback is a new revision with the old values, once per key")
     func rollBack() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             _ = try await scene.publish(#"{"a": 1}"#, over: 0)
             _ = try await scene.publish(#"{"a": 2, "b": 1}"#, over: 1)
             let body: JSON = ["revision": 1, "reason": "It broke"]
@@ -160,7 +161,7 @@ import Wire
 
     @Test("A rollback to what is published, or to what never was, is refused")
     func refused() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             _ = try await scene.publish(#"{"a": 1}"#, over: 0)
             let path = "/v1/apps/suite-app/config/rollbacks"
             let same = try await scene.admin.call(
@@ -181,7 +182,7 @@ import Wire
 
     @Test("Revisions are listed newest first, page by page")
     func pages() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             for number in 0..<5 { _ = try await scene.publish("{\"a\": \(number)}", over: number) }
             var seen: [Int64] = []
             var target = "/v1/apps/suite-app/config/revisions?limit=2"
@@ -202,7 +203,7 @@ import Wire
 
     @Test("What is no revision is not found", arguments: ["0", "2", "x", "01", "9223372036854775808"])
     func missing(number: String) async throws {
-        try await Scene.shared { scene in
+        try await Scene.shared { (scene) async throws in
             let answer = try await scene.admin.get("/v1/apps/suite-app/config/revisions/\(number)")
             #expect(answer.status == 404)
         }

@@ -6,7 +6,7 @@ import Wire
 @Suite struct ReportTests {
     @Test("The latest report of a device is listed, and each new one is in the audit log")
     func report() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             _ = try await scene.publish(#"{"a": 1}"#, over: 0)
             let device = try await scene.device.enrol()
             let reasons: JSON = [["key": "a", "code": "out-of-range", "detail": "Must be 2."]]
@@ -46,7 +46,7 @@ import Wire
             ),
         ])
     func refused(body: String, pointer: String) async throws {
-        try await Scene.shared { scene in
+        try await Scene.shared { (scene) async throws in
             let enrolled = try await scene.enrolled()
             let answer = try await enrolled.owner.call(
                 "POST", "/v1/config/reports", try JSON.parse(Array(body.utf8)))
@@ -57,7 +57,7 @@ import Wire
 
     @Test("Without a device there is nothing to report on")
     func noDevice() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             let answer = try await scene.device.call("POST", "/v1/config/reports", ["revision": 0, "state": "applied"])
             #expect(answer.status == 403)
         }
@@ -65,7 +65,7 @@ import Wire
 
     @Test("A stream gets one step from what the device applied to what is published, then what happens")
     func stream() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             _ = try await scene.device.enrol()
             _ = try await scene.publish(#"{"a": 1, "b": 1}"#, over: 0)
             let applied: JSON = ["revision": 1, "state": "applied"]
@@ -94,7 +94,7 @@ import Wire
 
     @Test("A node hears of what another one published when the asker knows of it")
     func otherNode() async throws {
-        try await Scene.with { scene in
+        try await Scene.with { (scene) async throws in
             let second = try await TestServer.start(on: scene.server.database)
             let bearer = [("Authorization", "Bearer \(scene.device.accessToken)")]
             #expect(try await second.client.send("GET", "/v1/config", headers: bearer)["revision"]?.integer == 0)

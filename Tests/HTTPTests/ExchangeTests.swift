@@ -1,5 +1,6 @@
 import HTTP
 import Synchronization
+import TestKit
 import Testing
 
 @Suite struct ExchangeTests {

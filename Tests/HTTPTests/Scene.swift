@@ -1,6 +1,7 @@
 import Dispatch
 import HTTP
 import Synchronization
+import TestKit
 import Testing
 import Wire
 

@@ -1,6 +1,7 @@
 import Glibc
 import HTTP
 import Synchronization
+import TestKit
 import Testing
 import Wire
 

@@ -72,11 +72,13 @@ package final class PostgresCluster: Sendable {
         try psql("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
 
-    /// Runs SQL as superuser and returns the rows, unaligned.
+    /// Runs SQL, as superuser unless told otherwise, and returns the rows, unaligned.
     @discardableResult
-    package func psql(_ text: String, database: String = "postgres") throws -> String {
+    package func psql(
+        _ text: String, database: String = "postgres", role: Role = .superuser
+    ) throws -> String {
         let options = ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
-        let place = ["-h", socketDirectory, "-p", "5432", "-U", "postgres", "-d", database]
+        let place = ["-h", socketDirectory, "-p", "5432", "-U", role.rawValue, "-d", database]
         return try Command([Tools.path("psql")] + options + place + ["-c", text]).run()
     }
 

@@ -29,7 +29,7 @@ package final class RawClient: Sendable {
     private let descriptor: Atomic<Int32>
     private let received = Mutex<[UInt8]>([])
 
-    private var socket: Int32 { descriptor.load(ordering: .relaxed) }
+    package var socket: Int32 { descriptor.load(ordering: .relaxed) }
     private var buffer: [UInt8] {
         get { received.withLock { $0 } }
         set { received.withLock { $0 = newValue } }
@@ -126,7 +126,7 @@ package final class RawClient: Sendable {
         let first = try line()
         let parts = first.split(separator: " ")
         guard parts.count >= 2, let status = Int(parts[1]) else { throw Broken(what: "status line: \(first)") }
-        package var head = first + "\r\n"
+        var head = first + "\r\n"
         while true {
             let next = try line()
             guard !next.isEmpty else { return Answer(status: status, head: head, body: []) }

@@ -1,4 +1,4 @@
-package import Crypto
+import Crypto
 import Domain
 import Lanes
 package import Wire
@@ -39,7 +39,8 @@ extension TestServer {
 
     /// The whole authorization code flow, as an app with a browser goes through it.
     package func signIn(
-        _ username: String, password: String, app: String, scope: String = "openid profile offline_access mailbox config",
+        _ username: String, password: String, app: String,
+        scope: String = "openid profile offline_access mailbox config",
         redirect: String = TestServer.redirect
     ) async throws -> SignedIn {
         let client = Client(port: port)
@@ -53,7 +54,8 @@ extension TestServer {
             throw Fault("token: \(tokens.status) \(tokens.text)")
         }
         let session = try await client.send("GET", "/v1/session", headers: [("Authorization", "Bearer \(access)")])
-        guard let account = session["account"]?["id"]?.text.flatMap(UUID.init), let sid = session["sid"]?.text.flatMap(UUID.init)
+        guard let account = session["account"]?["id"]?.text.flatMap(UUID.init),
+            let sid = session["sid"]?.text.flatMap(UUID.init)
         else { throw Fault("session: \(session.status) \(session.text)") }
         return SignedIn(
             server: self, client: client, username: username, app: app, accessToken: access,
@@ -67,7 +69,8 @@ extension TestServer {
     ) async throws -> String {
         let query = FormCoding.encode([
             ("response_type", "code"), ("client_id", app), ("redirect_uri", redirect), ("scope", scope),
-            ("state", "some-state"), ("nonce", "some-nonce"), ("code_challenge", PKCE.challenge(verifier: Self.verifier)),
+            ("state", "some-state"), ("nonce", "some-nonce"),
+            ("code_challenge", PKCE.challenge(verifier: Self.verifier)),
             ("code_challenge_method", "S256"),
         ])
         let page = try await client.send("GET", "/oauth2/authorize?\(query)")

@@ -1,7 +1,8 @@
-import Application
+package import Application
 import Crypto
 package import Domain
 import Glibc
+import Lanes
 import Synchronization
 import Wire
 
@@ -20,7 +21,8 @@ package final class TestServer: Sendable {
     package var issuer: String { settings.issuer }
     package var observations: [Observation] { observed.all }
 
-    private init(database: String, clock: ManualClock, settings: Settings, application: Application, observed: Observed) {
+    private init(database: String, clock: ManualClock, settings: Settings, application: Application, observed: Observed)
+    {
         self.database = database
         self.clock = clock
         self.settings = settings
@@ -39,7 +41,7 @@ package final class TestServer: Sendable {
     package static func start(
         on database: String, _ change: (inout Settings) -> Void = { _ in }
     ) async throws -> TestServer {
-        var settings = Template.settings(for: database)
+        var settings = try Template.settings(for: database)
         change(&settings)
         let clock = ManualClock(SystemClock())
         let observed = Observed()
@@ -59,7 +61,7 @@ package final class TestServer: Sendable {
         do {
             let result = try await body(server)
             await server.stop()
-            try PostgresCluster.shared.dropDatabase(server.database)
+            try await Template.drop(server.database)
             return result
         } catch {
             await server.stop()
@@ -91,8 +93,18 @@ package actor Template {
     /// A new database with the schema and the administrator.
     package func copy() async throws -> String {
         let template = try await template()
-        return try PostgresCluster.shared.createDatabase(template: template)
+        return try await Self.lane.run { () throws -> String in
+            try PostgresCluster.shared.createDatabase(template: template)
+        }
     }
+
+    /// Drops a test's database; nobody may be connected to it any more.
+    package static func drop(_ database: String) async throws {
+        try await lane.run { () throws in try PostgresCluster.shared.dropDatabase(database) }
+    }
+
+    /// The cluster's calls block, and tests run on few threads.
+    private static let lane = Lane(name: "cluster")
 
     private func template() async throws -> String {
         if let made { return try await made.value }
@@ -102,18 +114,19 @@ package actor Template {
     }
 
     private static func make() async throws -> String {
-        let name = try PostgresCluster.shared.createDatabase()
-        let owner = Owner(settings(for: name))
+        let name = try await lane.run { () throws -> String in try PostgresCluster.shared.createDatabase() }
+        let owner = Owner(try settings(for: name))
         _ = try await owner.migrate(observe: { _ in })
         _ = try await owner.createAdministrator(
             username: "admin", displayName: "Administrator", password: TestServer.adminPassword)
         return name
     }
 
-    package static func settings(for database: String) -> Settings {
+    package static func settings(for database: String) throws -> Settings {
+        let cluster = try PostgresCluster.shared
         var settings = Settings()
-        settings.databaseURL = PostgresCluster.shared.conninfo(database: database, role: .app)
-        settings.ownerDatabaseURL = PostgresCluster.shared.conninfo(database: database, role: .owner)
+        settings.databaseURL = cluster.conninfo(database: database, role: .app)
+        settings.ownerDatabaseURL = cluster.conninfo(database: database, role: .owner)
         settings.publicURL = "http://enfilade.test"
         settings.listenPort = 0
         settings.rootKeyFile = rootKeyFile

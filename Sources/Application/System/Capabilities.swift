@@ -20,6 +20,8 @@ struct ShowCapabilities: InstantEndpoint {
             writer.field("envelopesPerMessage", settings.envelopes)
             writer.field("messageBytes", settings.messageBytes)
             writer.field("bodyBytes", Route.smallBody)
+            writer.field("mailboxItems", settings.mailboxItems)
+            writer.field("mailboxBytes", settings.mailboxBytes)
             writer.field("mailboxDays", settings.mailboxDays)
             writer.field("streamsPerDevice", settings.streamsPerDevice)
             writer.field("streamsPerAccount", settings.streamsPerAccount)

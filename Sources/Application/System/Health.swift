@@ -3,7 +3,9 @@ import Domain
 import HTTP
 import Wire
 
-/// `GET /healthz`: the process answers. It says nothing of the database, so that nobody restarts a node for it.
+/// `GET /healthz`: the process answers.
+///
+/// It says nothing of the database, so that nobody restarts a node for it.
 struct ShowHealth: InstantEndpoint {
     static let route = Route.get("/healthz")
 

@@ -4,8 +4,10 @@ import HTTP
 import Store
 import Wire
 
-/// `GET /readyz`: whether a proxy should send requests here. 503 while draining, while the database is away, while
-/// migrations are missing, and while ended sessions cannot be told.
+/// `GET /readyz`: whether a proxy should send requests here.
+///
+/// 503 while draining, while the database is away, while migrations are missing, and while ended sessions cannot be
+/// told.
 struct ShowReadiness: OpenEndpoint {
     static let route = Route.get("/readyz")
 
