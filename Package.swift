@@ -78,6 +78,9 @@ let package = Package(
         tests("LoginFlowTests", ["TestKit", "Crypto", "Wire"]),
         tests("AccountsTests", floor + ["Accounts"]),
         tests("DevicesTests", floor + ["Devices"]),
+        tests("MailboxesTests", floor + ["Mailboxes", "TestKit"]),
+        tests("ConfigurationTests", ["Application", "API", "Configuration", "Domain", "HTTP", "TestKit", "Wire"]),
+        tests("AuditTests", ["API", "Audit", "Domain", "HTTP", "TestKit", "Wire"]),
         tests("UpdatesTests", ["API", "Domain", "Updates", "Wire"]),
     ]
 )

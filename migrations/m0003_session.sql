@@ -29,6 +29,7 @@ CREATE INDEX session_account_idx ON session (account_id, id);
 CREATE INDEX session_device_idx ON session (device_id) WHERE device_id IS NOT NULL;
 CREATE INDEX session_app_idx ON session (app_id) WHERE ended_at IS NULL;
 CREATE INDEX session_ended_at_idx ON session (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX session_expires_at_idx ON session (expires_at) WHERE ended_at IS NULL;
 
 CREATE TABLE authorization_code (
     hash           bytea       CONSTRAINT authorization_code_pkey PRIMARY KEY,

@@ -27,4 +27,7 @@ CREATE TABLE configuration_report (
     CONSTRAINT configuration_report_pkey PRIMARY KEY (app_id, device_id)
 );
 
+-- Who rejected a revision, who has not come to it yet.
+CREATE INDEX configuration_report_state_idx ON configuration_report (app_id, state, revision, device_id);
+
 GRANT SELECT, INSERT, UPDATE, DELETE ON configuration, configuration_revision, configuration_report TO enfilade_app;

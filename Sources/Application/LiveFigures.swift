@@ -4,22 +4,19 @@ import HTTP
 import Mailboxes
 import Postgres
 import Synchronization
-import Updates
 
 /// What `/metrics` says of this moment, besides the counters.
 final class LiveFigures: Sendable {
     private let metrics: Metrics
     private let pool: Pool
     private let mailboxes: Mailboxes
-    private let updates: Updates
     private let audit: Audit
     private let server = Mutex<Server?>(nil)
 
-    init(metrics: Metrics, pool: Pool, mailboxes: Mailboxes, updates: Updates, audit: Audit) {
+    init(metrics: Metrics, pool: Pool, mailboxes: Mailboxes, audit: Audit) {
         self.metrics = metrics
         self.pool = pool
         self.mailboxes = mailboxes
-        self.updates = updates
         self.audit = audit
     }
 
@@ -34,6 +31,13 @@ final class LiveFigures: Sendable {
         page.gauge("enfilade_database_lanes_connected", "Lanes with a connection.", Double(lanes.connected))
         page.gauge("enfilade_database_lanes_leased", "Lanes in use.", Double(lanes.leased))
         page.gauge("enfilade_database_waiting", "Transactions that wait for a lane.", Double(lanes.waiting))
+        let waiting = mailboxes.figures
+        page.gauge(
+            "enfilade_mailbox_waiting_messages", "Messages that wait for a commit.", Double(waiting.waitingMessages))
+        page.gauge("enfilade_mailbox_recent_bytes", "Just committed items held in memory.", Double(waiting.recentBytes))
+        let order = audit.figures
+        page.gauge("enfilade_audit_pending_entries", "Entries that have no index yet.", Double(order.pending))
+        page.gauge("enfilade_audit_last_index", "Index of the last entry.", Double(order.lastIndex ?? -1))
         page.gauge("enfilade_process_resident_memory_bytes", "Resident memory.", Double(Self.residentBytes()))
         return page.text
     }

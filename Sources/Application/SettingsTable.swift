@@ -26,7 +26,9 @@ extension Setting {
         number("ENFILADE_ENVELOPES", \.envelopes, 1...4096, "envelopes in one message"),
         number("ENFILADE_MESSAGE_BYTES", \.messageBytes, 4096...67_108_864, "body of one message"),
         number("ENFILADE_MAILBOX_ITEMS", \.mailboxItems, 10...10_000_000, "items in one mailbox before the oldest go"),
-        number("ENFILADE_MAILBOX_BYTES", \.mailboxBytes, 65_536...1_099_511_627_776, "ciphertext in one mailbox, likewise"),
+        number(
+            "ENFILADE_MAILBOX_BYTES", \.mailboxBytes, 65_536...1_099_511_627_776,
+            "ciphertext in one mailbox, likewise"),
         number("ENFILADE_MAILBOX_DAYS", \.mailboxDays, 1...365, "how long undelivered messages wait"),
         number("ENFILADE_STREAMS_PER_DEVICE", \.streamsPerDevice, 1...64, "event streams of one device"),
         number("ENFILADE_STREAMS_PER_ACCOUNT", \.streamsPerAccount, 1...1024, "event streams of one account"),

@@ -70,7 +70,7 @@ final class Wiring: Sendable {
             observe: observe)
         gate = Gate(authenticator: login.authenticator, observe: observe)
         figures = LiveFigures(
-            metrics: metrics, pool: pool, mailboxes: mailboxes, updates: updates, audit: audit)
+            metrics: metrics, pool: pool, mailboxes: mailboxes, audit: audit)
     }
 
     /// Runs all services until the task is cancelled; each is told to stop and waited for.

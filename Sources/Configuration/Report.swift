@@ -33,6 +33,8 @@ struct Report: Sendable {
 struct ReportFilter: Sendable {
     let state: Report.State?
     let revision: Int64?
+
+    var isEmpty: Bool { state == nil && revision == nil }
 }
 
 /// Why a value was rejected, in the app's own words.

@@ -113,6 +113,34 @@ import Wire
         }
     }
 
+    @Test("Two nodes give every act of both one index, without holes and without doubles")
+    func twoNodes() async throws {
+        try await TestServer.with { server in
+            let second = try await TestServer.start(on: server.database)
+            let admin = try await server.signInAdmin()
+            let bearer = [("Authorization", "Bearer \(admin.accessToken)")]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for node in [server, second] {
+                    for _ in 0..<3 {
+                        group.addTask {
+                            let client = Client(port: node.port)
+                            for _ in 0..<15 {
+                                let answer = try await client.send("GET", "/v1/accounts", headers: bearer)
+                                #expect(answer.status == 200)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let log = try await Log(admin).until("account.read", count: 90)
+            let indexes = log.entries.compactMap { $0["index"]?.integer }
+            #expect(indexes == (0..<Int64(indexes.count)).map { $0 })
+            #expect(Set(log.entries.compactMap { $0["id"]?.text }).count == indexes.count)
+            await second.stop()
+        }
+    }
+
     @Test("Members may not read the log, auditors may")
     func roles() async throws {
         try await TestServer.with { server in

@@ -114,6 +114,34 @@ import Wire
         }
     }
 
+    @Test("What was published is read right afterwards, however many read at the same time")
+    func readYourWrites() async throws {
+        try await Scene.with { (scene) async throws in
+            let readers = try await withThrowingTaskGroup(of: SignedIn.self) { group in
+                for _ in 0..<4 { group.addTask { try await scene.server.signIn("ada", app: "suite-app") } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for reader in readers {
+                    group.addTask {
+                        var last: Int64 = 0
+                        while !Task.isCancelled {
+                            let revision = try await reader.get("/v1/config")["revision"]?.integer ?? -1
+                            #expect(revision >= last)
+                            last = revision
+                        }
+                    }
+                }
+                for number in 0..<30 {
+                    #expect(try await scene.publish("{\"a\": \(number)}", over: number).status == 200)
+                    #expect(try await scene.device.get("/v1/config")["revision"]?.integer == Int64(number + 1))
+                }
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("Of many who publish over the same revision at once exactly one does")
     func race() async throws {
         try await Scene.with { (scene) async throws in

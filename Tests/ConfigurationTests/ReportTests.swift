@@ -92,6 +92,40 @@ import Wire
         }
     }
 
+    @Test("The report of a removed device is not listed")
+    func removed() async throws {
+        try await Scene.with { (scene) async throws in
+            let device = try await scene.device.enrol()
+            let applied: JSON = ["revision": 0, "state": "applied"]
+            #expect(try await scene.device.call("POST", "/v1/config/reports", applied).status == 204)
+            let path = "/v1/apps/suite-app/config/reports"
+            #expect(try await scene.admin.get(path)["items"]?.items?.count == 1)
+            #expect(try await scene.admin.call("DELETE", "/v1/devices/\(device.id)").status == 204)
+            #expect(try await scene.admin.get(path)["items"]?.items == [])
+        }
+    }
+
+    @Test("When the past was replaced by another one with the same numbers, an open stream is told to read it all")
+    func replacedPast() async throws {
+        try await Scene.with { (scene) async throws in
+            _ = try await scene.device.enrol()
+            _ = try await scene.publish(#"{"a": 1}"#, over: 0)
+            let events = try await EventReader.open(scene.device)
+            let first = try await events.next("config")
+            #expect(try JSON.parse(Array(first.data)) == ["from": 0, "revision": 1, "set": ["a": 1]])
+            let tag = try #require(try await scene.device.get("/v1/config").header("ETag"))
+            try PostgresCluster.shared.psql(
+                "UPDATE configuration_revision SET content = '{\"b\":1}', created_at = created_at + interval '1 hour'",
+                database: scene.server.database)
+            let again = try await events.next("config")
+            #expect(try JSON.parse(Array(again.data)) == ["from": 1, "revision": 1, "fetch": true])
+            events.close()
+            let read = try await scene.device.get("/v1/config", headers: [("If-None-Match", tag)])
+            #expect(read.status == 200)
+            #expect(read["values"] == ["b": 1])
+        }
+    }
+
     @Test("A node hears of what another one published when the asker knows of it")
     func otherNode() async throws {
         try await Scene.with { (scene) async throws in

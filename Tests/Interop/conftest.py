@@ -1,9 +1,13 @@
-"""The server under test comes from the environment: ENFILADE_URL and ENFILADE_ADMIN_PASSWORD_FILE."""
+"""The server under test comes from the environment: ENFILADE_URL and ENFILADE_ADMIN_PASSWORD_FILE.
+
+With ENFILADE_EXCHANGES_DIR every exchange is written down there, for the contract check.
+"""
 
 import os
 from pathlib import Path
 
 import pytest
+import recorder
 from suite import ADMIN_SCOPES, Administrator, Member
 
 
@@ -12,6 +16,15 @@ def url():
     address = os.environ.get("ENFILADE_URL")
     assert address, "ENFILADE_URL is not set"
     return address.rstrip("/")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def recording(url):
+    folder = os.environ.get("ENFILADE_EXCHANGES_DIR")
+    with pytest.MonkeyPatch.context() as patch:
+        if folder:
+            recorder.install(recorder.Recorder(folder, url), patch)
+        yield
 
 
 @pytest.fixture(scope="session")

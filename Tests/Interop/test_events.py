@@ -143,4 +143,4 @@ def test_a_position_of_another_device_is_refused(member):
         last_id = stream.last_id
     answer = second.http.get("/v1/events", headers={"Last-Event-ID": last_id, "Accept": "text/event-stream"})
     assert answer.status_code == 400
-    assert answer.json()["errors"][0]["pointer"] == "Last-Event-ID:"
+    assert answer.json()["errors"][0]["pointer"] == "Last-Event-ID"
