@@ -82,5 +82,6 @@ let package = Package(
         tests("ConfigurationTests", ["Application", "API", "Configuration", "Domain", "HTTP", "TestKit", "Wire"]),
         tests("AuditTests", ["API", "Audit", "Domain", "HTTP", "TestKit", "Wire"]),
         tests("UpdatesTests", ["API", "Domain", "Updates", "Wire"]),
+        tests("ProcessTests", floor + ["Application", "TestKit", "Lanes"]),
     ]
 )

@@ -17,16 +17,16 @@ DEADLINE = 10.0
 
 
 class Device:
-    """The story's end of a device process."""
+    """The story's end of a device process. To be made before the story has connections or threads of its own."""
 
     def __init__(self, url: str, name: str, platform: str) -> None:
         self.name = name
         self.platform = platform
         self.id = ""
         self._heard: list[dict] = []
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("fork")
         self._pipe, other = context.Pipe()
-        self._process = context.Process(target=run, args=(other, url), name=name, daemon=True)
+        self._process = context.Process(target=run, args=(other, self._pipe, url), name=name, daemon=True)
         self._process.start()
         other.close()
 
@@ -59,10 +59,6 @@ class Device:
         self._heard = [fact for fact in self._heard if fact["app"] != app]
         return facts
 
-    def end(self) -> None:
-        self._pipe.close()
-        self._process.join(timeout=5)
-
     def _hear(self, fact: dict) -> None:
         if fact["kind"] == "fault":
             raise Wrong(f"{self.name}: {fact['words']}")
@@ -80,8 +76,9 @@ class Device:
         return kind, value
 
 
-def run(pipe: Connection, url: str) -> None:
+def run(pipe: Connection, storys_end: Connection, url: str) -> None:
     """The device process: does what it is asked until nobody asks any more."""
+    storys_end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lock = threading.Lock()
 
@@ -99,7 +96,7 @@ def run(pipe: Connection, url: str) -> None:
     while True:
         try:
             app, act, values = pipe.recv()
-        except EOFError:
+        except (EOFError, OSError):
             return
         try:
             if act == "search_log":

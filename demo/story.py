@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 
 import evidence
+from acts import Acts
 from administrator import Administrator
 from device import Device
 from say import Transcript, Wrong, check, check_equal, milliseconds, short
@@ -38,6 +39,9 @@ class Story:
         self.transcript = transcript
         self.url = url
         self.password = password
+        self.phone = Device(url, "Ada's iPhone", "iOS")
+        self.mac = Device(url, "Ada's Mac", "macOS")
+        self.bens = Device(url, "Ben's iPhone", "iOS")
         self.kept = Secrets()
         self.server = Server(url)
         self.admin = Administrator(self.server, self.kept)
@@ -45,9 +49,9 @@ class Story:
         self.expenses = f"expenses-{self.run}"
         self.ada = Person("Ada Lovelace", self.run)
         self.ben = Person("Ben Okri", self.run)
-        self.names: dict[str, str] = {}
-        # On which device, by session.
-        self.sessions: dict[str, str] = {}
+        self.devices = {self.phone: self.ada, self.mac: self.ada, self.bens: self.ben}
+        self.identities: dict[str, str] = {}
+        self.acts = Acts()
         self.latencies: list[float] = []
 
     def tell(self) -> None:
@@ -77,9 +81,7 @@ class Story:
         self.transcript.chapter("An administrator registers two apps and creates two people")
         session = self.admin.sign_in(self.password)
         self.since = session["createdAt"]
-        self.sessions[self.admin.session.sid] = ""
-        self.names[self.admin.session.sid] = "of the administrator"
-        self.names[self.admin.session.account_id] = "admin"
+        self.acts.administrator(self.admin.session)
         self.fact("admin", "signs in", f"authorization code with PKCE; {' '.join(self.admin.session.scopes)}")
         scopes = ["openid", "profile", "offline_access", "mailbox", "config"]
         for app, name, its in (
@@ -87,11 +89,11 @@ class Story:
             (self.expenses, "Expenses", [scope for scope in scopes if scope != "mailbox"]),
         ):
             self.admin.register_app(app, name, its)
-            self.names[app] = name
+            self.acts.names[app] = name
             self.fact("admin", f"registers {name}", f"{app}; {' '.join(its)}")
         for person in (self.ada, self.ben):
             person.id = self.admin.create_person(person.username, person.name, person.password)["id"]
-            self.names[person.id] = person.name.split()[0]
+            self.acts.names[person.id] = person.name.split()[0]
             self.fact("admin", f"creates {person.name}", f"{person.username}; account {short(person.id)}")
         current, tag = self.admin.read_configuration(self.messenger)
         check_equal((current["revision"], tag), (0, '"0"'), "revision and tag of a configuration never published")
@@ -101,10 +103,6 @@ class Story:
 
     def sign_in(self) -> None:
         self.transcript.chapter("Each person signs in on devices: three client processes")
-        self.phone = Device(self.url, "Ada's iPhone", "iOS")
-        self.mac = Device(self.url, "Ada's Mac", "macOS")
-        self.bens = Device(self.url, "Ben's iPhone", "iOS")
-        self.devices = {self.phone: self.ada, self.mac: self.ada, self.bens: self.ben}
         refused = self.bens.ask(self.messenger, "mistype", self.ben.username, secrets.token_urlsafe(18))
         self.fact("Ben's iPhone", "mistypes the password", f"refused: {refused['status']} and the page again")
         for device, person in self.devices.items():
@@ -119,12 +117,11 @@ class Story:
         refused = self.bens.ask(self.messenger, "enrol_without_the_key", self.bens.name, self.bens.platform)
         check_equal(refused["fields"], ["/signature"], "the field named for a proof by another key")
         self.fact("Ben's iPhone", "enrols with another key's proof", "refused: 400 /signature")
-        self.identities: dict[str, str] = {}
         for device in self.devices:
             enrolled = device.ask(self.messenger, "enrol", device.name, device.platform)
             check_equal(enrolled["status"], 201, f"the status of enrolling {device.name}")
             device.id = enrolled["device"]["id"]
-            self.names[device.id] = device.name
+            self.acts.names[device.id] = device.name
             self.identities[device.id] = enrolled["device"]["identityKey"]
             self.fact(device.name, "enrols", f"device {short(device.id)}; ed25519:{self.identities[device.id][:12]}…")
         again = self.phone.ask(self.expenses, "enrol", self.phone.name, self.phone.platform)
@@ -222,7 +219,7 @@ class Story:
             self.phone.expect(app, "stream ended")
             problem = self.phone.ask(app, "is_signed_out")["problem"]
             check_equal(problem, "/problems/session-ended", "the problem a removed device gets")
-            self.fact("Ada's iPhone", f"{self.names[app]}: session ended", f"stream closed; then 401 {problem}")
+            self.fact("Ada's iPhone", f"{self.acts.names[app]}: session ended", f"stream closed; then 401 {problem}")
         changed = self.mac.expect(self.messenger, "device")
         check_equal(changed["accountId"], self.ada.id, "the account whose devices changed")
         self.list_version = changed["version"]
@@ -263,27 +260,24 @@ class Story:
             device.expect(self.messenger, "stream ended")
             check_equal(device.heard(self.messenger), [], f"what else {device.name} heard")
         self.transcript.chapter("The audit log: who did what, with which outcome (all devices have signed out)")
-        wanted = self.expected_entries()
         listed: list[dict] = []
 
         def is_whole(entries: list[dict]) -> bool:
-            listed[:] = [entry for entry in entries if self.is_ours(entry)]
-            return not missing(wanted, [self.summary(entry) for entry in listed])
+            listed[:] = [entry for entry in entries if self.acts.is_ours(entry)]
+            return not self.acts.missing(listed)
 
         everything = self.admin.read_log(self.since, is_whole)
-        lacking = missing(wanted, [self.summary(entry) for entry in listed])
-        check(not lacking, f"the audit log lacks {lacking[:1]}")
+        check(not self.acts.missing(listed), f"the audit log lacks {self.acts.missing(listed)[:1]}")
         indexes = [entry["index"] for entry in everything]
         check_equal(indexes, list(range(indexes[0], indexes[0] + len(indexes))), "the indexes of the audit log")
         for entry in listed:
-            actor, action, target, outcome = self.summary(entry)
-            device = self.sessions.get(entry.get("session", ""), "")
+            act = self.acts.read(entry)
             when = f"#{entry['index']:<5} {entry['time'][11:23]}"
-            where = f"from {device}" if device else ""
-            self.fact(actor, f"{action:<26} {outcome}", f"{when}  {target:<28} {where}".rstrip())
+            where = f"from {act.device}" if act.device else ""
+            self.fact(act.actor, f"{act.action:<26} {act.outcome}", f"{when}  {act.target:<28} {where}".rstrip())
 
     def search_the_log(self) -> None:
-        self.transcript.chapter("No secret is in the server's log")
+        self.transcript.chapter("The server's log is searched for every secret used")
         self.admin.sign_out()
         path = evidence.server_log()
         if path is None:
@@ -295,7 +289,7 @@ class Story:
         results |= {device.name: device.ask("", "search_log", path) for device in self.devices}
         for who, result in results.items():
             check(not result["found"], f"the log holds: {', '.join(result['found'])} of {who}")
-            self.fact(who, "finds none of its secrets", f"{result['searched']} looked for, also in base64, hex and %-form")
+            self.fact(who, "finds none of its secrets", f"{result['searched']} looked for, raw and encoded")
         kinds = sorted({kind for result in results.values() for kind in result["kinds"]})
         for first in range(0, len(kinds), 6):
             self.fact("", "" if first else "which were of these kinds", ", ".join(kinds[first : first + 6]))
@@ -309,8 +303,7 @@ class Story:
         seen = device.ask(app, "sign_in", person.username, person.password, *scopes)
         check_equal(seen["accountId"], person.id, f"the account that signed in on {device.name}")
         check_equal(seen["name"], person.name, "the name in the ID token")
-        self.sessions[seen["sid"]] = device.name
-        self.names[seen["sid"]] = f"of {self.names[app]}"
+        self.acts.session(seen["sid"], app, device.name)
         return seen
 
     def check_keys(self, found: dict, *devices: Device) -> str:
@@ -329,7 +322,7 @@ class Story:
         check_equal(len(set(sent["envelopes"].values())), len(sent["envelopes"]), "the number of different envelopes")
         self.check_refusal(sender, sent["refused"], stale)
         count = len(sent["envelopes"])
-        self.fact(sender.name, f"“{text}”", f"to {self.names[to.id]}; {count} envelope{'s' * (count > 1)}")
+        self.fact(sender.name, f"“{text}”", f"to {self.acts.names[to.id]}; {count} envelope{'s' * (count > 1)}")
         for device in receivers:
             got = device.expect(self.messenger, "message")
             check_equal((got["id"], got["text"]), (sent["id"], text), f"the message on {device.name}")
@@ -369,45 +362,6 @@ class Story:
             seen = (report["accountId"], report["revision"], report["state"])
             check_equal(seen, (person.id, 2, "applied"), f"the report of {device.name}")
         self.fact("admin", "reads the reports", f"{len(reports)} of {len(self.devices)} devices: revision 2 applied")
-
-    # The audit log
-
-    def is_ours(self, entry: dict) -> bool:
-        """Others may use the server at the same time, also as the administrator."""
-        target = entry.get("target", {}).get("id")
-        if entry.get("session") in self.sessions:
-            return True
-        return target in self.names and target != self.admin.session.account_id
-
-    def summary(self, entry: dict) -> tuple[str, str, str, str]:
-        actor = entry["actor"]
-        who = self.names.get(actor.get("id", ""), actor["kind"])
-        target = entry.get("target", {})
-        name = self.names.get(target.get("id", ""), "")
-        return who, entry["action"], " ".join(filter(None, (target.get("kind"), name))), entry["outcome"]
-
-    def expected_entries(self) -> list[tuple[str, str, str, str]]:
-        acts = [
-            ("admin", "session.started", 1), ("admin", "app.created", 2), ("admin", "account.created", 2),
-            ("admin", "configuration.published", 2), ("Ada", "session.started", 3), ("Ada", "device.enrolled", 3),
-            ("Ada", "configuration.reported", 4), ("Ada", "device.removed", 1), ("Ben", "session.started", 1),
-            ("Ben", "device.enrolled", 1), ("Ben", "configuration.reported", 2), ("Ben", "session.ended", 1),
-            ("admin", "configuration.reports-read", 1),
-        ]
-        done = [(who, action, "success") for who, action, count in acts for _ in range(count)]
-        return done + [("anonymous", "session.refused", "refused"), ("Ben", "device.refused", "refused")]
-
-
-def missing(wanted: list[tuple], listed: list[tuple]) -> list[tuple]:
-    """What is wanted (who, action, outcome) and not listed, each as often as wanted."""
-    left = [(who, action, outcome) for who, action, _, outcome in listed]
-    lacking = []
-    for entry in wanted:
-        if entry in left:
-            left.remove(entry)
-        else:
-            lacking.append(entry)
-    return lacking
 
 
 def difference(change: dict) -> str:

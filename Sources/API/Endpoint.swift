@@ -74,7 +74,7 @@ package struct Access: Sendable {
 
     func check(_ caller: Caller) throws(Failure) {
         guard anyOf.isEmpty || !anyOf.isDisjoint(with: caller.scopes) else {
-            throw .forbidden("the token does not carry the scope that this needs")
+            throw .lacksScope(anyOf)
         }
     }
 }

@@ -18,9 +18,9 @@ package struct Fields {
         unread = Set(object.keys)
     }
 
-    /// Notes that a field is wrong in a way only its reader can tell.
+    /// Notes that a field is wrong in a way only its reader can tell; `name` may go on into a list: `scopes/0`.
     package mutating func fault(_ name: String, _ detail: String) {
-        faults.append(FieldFault(pointer: pointer + "/" + Self.escaped(name), detail: detail))
+        faults.append(FieldFault(pointer: "\(pointer)/\(name)", detail: detail))
     }
 
     /// A required string of `length` Unicode scalars without control characters.
@@ -139,7 +139,7 @@ package struct Fields {
                     fields.fault("\(name)/\(index)", "must be an object")
                     continue
                 }
-                var inner = Fields(object, at: "\(fields.pointer)/\(Self.escaped(name))/\(index)")
+                var inner = Fields(object, at: "\(fields.pointer)/\(name)/\(index)")
                 read.append(element(&inner))
                 fields.faults += inner.finished()
             }
@@ -155,7 +155,7 @@ package struct Fields {
     }
 
     mutating func finished() -> [FieldFault] {
-        for name in unread.sorted() { fault(name, "is not a field of this request") }
+        for name in unread.sorted() { fault(Self.escaped(name), "is not a field of this request") }
         return faults
     }
 
@@ -178,11 +178,15 @@ package struct Fields {
         return nil
     }
 
-    /// A name as one token of a JSON pointer (RFC 6901 §3).
+    /// A client's name as one token of a JSON pointer (RFC 6901 §3).
     private static func escaped(_ name: String) -> String {
         var text = ""
-        for character in name {
-            text += character == "~" ? "~0" : String(character)
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "~": text += "~0"
+            case "/": text += "~1"
+            default: text.unicodeScalars.append(scalar)
+            }
         }
         return text
     }

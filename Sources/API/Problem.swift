@@ -46,12 +46,13 @@ package enum Problem {
             body: .bytes(writer.finish()))
     }
 
+    /// The first hundred, each pointer cut where it can no longer be a name of ours: an answer stays small whatever came.
     private static func write(_ faults: [FieldFault], to writer: inout JSONWriter) {
         writer.key("errors")
         writer.beginArray()
-        for fault in faults {
+        for fault in faults.prefix(100) {
             writer.beginObject()
-            writer.field("pointer", fault.pointer)
+            writer.field("pointer", String(String.UnicodeScalarView(fault.pointer.unicodeScalars.prefix(512))))
             writer.field("detail", fault.detail)
             writer.endObject()
         }
@@ -77,7 +78,13 @@ package enum Problem {
         switch failure {
         case .unauthenticated(.noToken): [("WWW-Authenticate", "Bearer realm=\"enfilade\"")]
         case .unauthenticated: [("WWW-Authenticate", "Bearer realm=\"enfilade\", error=\"invalid_token\"")]
-        case .forbidden: [("WWW-Authenticate", "Bearer realm=\"enfilade\", error=\"insufficient_scope\"")]
+        case .lacksScope(let scopes):
+            [
+                (
+                    "WWW-Authenticate",
+                    "Bearer realm=\"enfilade\", error=\"insufficient_scope\", scope=\"\(scopes.spaceSeparated)\""
+                )
+            ]
         case .limited(let seconds, _): [("Retry-After", "\(seconds)")]
         case .unavailable: [("Retry-After", "1")]
         default: []
@@ -110,6 +117,8 @@ private struct Kind {
             case .unauthenticated(.sessionEnded):
                 Kind(401, "session-ended", "The session has ended", "Sign in again to get a new session.")
             case .forbidden(let detail): Kind(403, "forbidden", "Not allowed", detail)
+            case .lacksScope:
+                Kind(403, "forbidden", "Not allowed", "The token does not carry the scope that this needs.")
             case .missing(let detail): Kind(404, "not-found", "Not found", detail)
             case .missingParts: Kind(404, "not-found", "Not found", "See errors for what does not exist.")
             case .conflict(let conflict): Kind(conflict)

@@ -13,6 +13,7 @@ struct ChangeAccount: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id: AccountID = try request.id("account", "There is no such account.")
+        _ = try request.parameters()
         let change = try request.parse { AccountChange(&$0) }
         guard !change.isEmpty else { throw .invalid("", "must change at least one field") }
         let hash = try await passwords.hashed(change.password)

@@ -11,6 +11,7 @@ struct CreateAccount: Endpoint {
     let passwords: Passwords
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
+        _ = try request.parameters()
         guard let new = try request.parse({ NewAccount(&$0) }) else {
             throw .invalid("/username", "is not a username")
         }

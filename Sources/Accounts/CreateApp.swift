@@ -10,6 +10,7 @@ struct CreateApp: Endpoint {
     let database: Database
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
+        _ = try request.parameters()
         let asked = try request.parse { fields in
             let id = fields.text("id", 2...63, "must match ^[a-z][a-z0-9-]{1,62}$") { AppID($0) != nil }
             return (id: AppID(stored: id), registration: AppRegistration(&fields))

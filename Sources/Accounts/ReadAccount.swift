@@ -10,6 +10,7 @@ struct ReadAccount: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id: AccountID = try request.id("account", "There is no such account.")
+        _ = try request.parameters()
         let account = try await database.transaction { (tx) throws(Failure) in
             guard let account = try tx.account(id) else { throw .missing("There is no such account.") }
             if id != caller.account { try tx.record(Deed(.accountsRead, of: .account(id)), by: caller.actor) }

@@ -10,6 +10,7 @@ struct ReadApp: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id = try request.app()
+        _ = try request.parameters()
         let app = try await database.read { (tx) throws(Failure) in try tx.app(id) }
         guard let app else { throw .missing("There is no such app.") }
         guard !request.holds(app.etag) else { return .notModified(app.etag) }

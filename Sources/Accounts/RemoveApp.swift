@@ -12,6 +12,7 @@ struct RemoveApp: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id = try request.app()
+        _ = try request.parameters()
         try await database.transaction { (tx) throws(Failure) in
             let app = try tx.lockOwnApp(id)
             try request.requireMatch(app.etag)

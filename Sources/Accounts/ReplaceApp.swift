@@ -11,6 +11,7 @@ struct ReplaceApp: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id = try request.app()
+        _ = try request.parameters()
         let registration = try request.parse { AppRegistration(&$0) }
         let app = try await database.transaction { (tx) throws(Failure) in
             let before = try tx.lockOwnApp(id)

@@ -90,7 +90,8 @@ extension Settings {
 
     /// Read by the scripts around the server, not by the server.
     private static let foreign: Set<String> = [
-        "ENFILADE_URL", "ENFILADE_ADMIN_PASSWORD_FILE", "ENFILADE_EXCHANGES_DIR", "ENFILADE_BINARY",
+        "ENFILADE_URL", "ENFILADE_ADMIN_PASSWORD_FILE", "ENFILADE_SERVER_LOG", "ENFILADE_EXCHANGES_DIR",
+        "ENFILADE_BINARY",
         "ENFILADE_SERVER_LOG", "ENFILADE_STATE_DIR",
     ]
 

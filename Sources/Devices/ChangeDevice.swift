@@ -12,6 +12,7 @@ struct ChangeDevice: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id: DeviceID = try request.id("device", "There is no such device.")
+        _ = try request.parameters()
         let change = try request.parse { DeviceChange(&$0) }
         guard !change.isEmpty else { throw .invalid("", "must change at least one field") }
         let device = try await database.transaction { (tx) throws(Failure) in

@@ -13,6 +13,7 @@ struct EnrolDevice: Endpoint {
     let maximumDevices: Int
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
+        _ = try request.parameters()
         let enrolment = try request.parse { Enrolment(&$0) }
         if let flaw = enrolment.flaw(issuer: issuer, account: caller.account, session: caller.session) {
             await recordRefusal(flaw.rawValue, caller)

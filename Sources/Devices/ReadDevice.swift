@@ -11,6 +11,7 @@ struct ReadDevice: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id: DeviceID = try request.id("device", "There is no such device.")
+        _ = try request.parameters()
         let device = try await database.read { (tx) throws(Failure) in try tx.device(id, for: caller) }
         if device.account != caller.account {
             try await database.transaction { (tx) throws(Failure) in

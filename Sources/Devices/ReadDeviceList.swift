@@ -14,7 +14,7 @@ struct ReadDeviceList: Endpoint {
         let account: AccountID = try request.id("account", "There is no such account.")
         let isWhole = try request.parameters("all").flag("all")
         guard !isWhole || caller.scopes.contains(.admin) else {
-            throw .forbidden("every device, whatever app it holds, is listed to scope admin only")
+            throw .lacksScope([.admin])
         }
         let app = isWhole ? nil : caller.app
         let list = try await database.read { (tx) throws(Failure) in try tx.deviceList(of: account, holding: app) }

@@ -12,6 +12,7 @@ struct RemoveDevice: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id: DeviceID = try request.id("device", "There is no such device.")
+        _ = try request.parameters()
         try await database.transaction { (tx) throws(Failure) in
             let device = try tx.device(id, for: caller)
             try request.checkMatch(device.etag)

@@ -6,6 +6,8 @@ package enum Failure: Error, Sendable {
     case invalid([FieldFault])
     case unauthenticated(Unauthenticated)
     case forbidden(StaticString)
+    /// The token carries none of these scopes, any one of which would do.
+    case lacksScope(Scopes)
     /// It does not exist, or not for this caller: the two are never told apart.
     case missing(StaticString)
     /// Things that the body names do not exist; each fault points to one.

@@ -43,6 +43,11 @@ final class Call: Sendable {
         if let target {
             state.targetAddress = UInt(bitPattern: target)
             state.target = Array(UnsafeRawBufferPointer(start: target, count: strlen(target)))
+            // An old library cuts the query apart in the connection's memory, and never answers when that is used up.
+            // It is read by us alone, so the library is shown none.
+            if Daemon.isOld, let mark = state.target.firstIndex(of: 0x3F), mark + 1 < state.target.count {
+                UnsafeMutablePointer(mutating: target)[mark + 1] = 0
+            }
         }
         self.state = Mutex(state)
         core.gate.beginRequest()

@@ -42,11 +42,17 @@ struct SignIn: OpenEndpoint {
 
     private func answer(_ attempt: Attempt) async throws(Failure) -> Response {
         let subjects = throttle.subjects(of: attempt.username, at: attempt.head)
-        let known = try await database.read { (tx) throws(Failure) in
-            Known(
+        let known = try await database.transaction { (tx) throws(Failure) in
+            var wait = try tx.failures(of: subjects.map(\.hash)).compactMap { $0.wait(at: tx.now) }.max()
+            // Counted before the password is compared, and forgiven when it is right: of many guesses sent at once only
+            // a few are looked at.
+            for subject in subjects where subject.isName && wait == nil {
+                wait = try tx.countFailure(of: subject.hash, by: subject.rule)
+            }
+            return Known(
                 app: try tx.appFacts(attempt.asked.app),
                 account: try attempt.username.flatMap { name throws(Failure) in try tx.signInFacts(username: name) },
-                wait: try tx.failures(of: subjects.map(\.hash)).compactMap { $0.wait(at: tx.now) }.max())
+                wait: wait)
         }
         guard let app = known.app else { return SignInPage.refusal(400, "The app that sent you here is gone.") }
         if let seconds = known.wait { return page(app, attempt, .blocked(seconds: seconds)) }
@@ -96,7 +102,7 @@ struct SignIn: OpenEndpoint {
         return SignInPage.redirect(to: address.answering(code: code))
     }
 
-    /// Counts and audits a refusal; should that fail, the answer is still a refusal.
+    /// Audits a refusal and counts it for the address, as the name's was before; should that fail, it is still refused.
     private func refuse(
         _ attempt: Attempt, _ facts: SignInFacts?, _ subjects: [SignInThrottle.Subject]
     ) async {
@@ -107,7 +113,9 @@ struct SignIn: OpenEndpoint {
             .sessionRefused, .refused, of: facts.map { .account($0.account.id) }, reason: Self.reason(facts))
         do throws(Failure) {
             try await database.transaction { (tx) throws(Failure) in
-                for subject in subjects { try tx.countFailure(of: subject.hash, by: subject.rule) }
+                for subject in subjects where !subject.isName {
+                    try tx.countFailure(of: subject.hash, by: subject.rule)
+                }
                 try tx.record(deed, by: actor)
             }
         } catch {

@@ -13,8 +13,11 @@ extension Transaction {
             """, Failures.init)
     }
 
-    /// Counts one more failure; those that come at once are counted one after the other.
-    func countFailure(of subject: [UInt8], by rule: ThrottleRule) throws(Failure) {
+    /// Counts one more failure, or returns the seconds to wait when the subject is blocked.
+    ///
+    /// Those that come at once are counted one after the other.
+    @discardableResult
+    func countFailure(of subject: [UInt8], by rule: ThrottleRule) throws(Failure) -> Int? {
         try execute(
             """
             INSERT INTO sign_in_throttle (subject, failures, last_failed_at)
@@ -28,6 +31,7 @@ extension Transaction {
             WHERE subject = \(subject)
             FOR UPDATE
             """, Failures.init)
+        if let seconds = known?.wait(at: now) { return seconds }
         let failures = rule.failed(after: known, at: now)
         try execute(
             """
@@ -35,6 +39,7 @@ extension Transaction {
             SET failures = \(failures.count), last_failed_at = \(failures.lastAt), blocked_until = \(failures.blockedUntil)
             WHERE subject = \(subject)
             """)
+        return nil
     }
 
     func forgive(_ subject: [UInt8]) throws(Failure) {

@@ -13,6 +13,7 @@ struct AcknowledgeMailbox: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         guard let device = caller.device else { throw .forbidden("this session has no device yet") }
+        _ = try request.parameters()
         let through = try request.parse { $0.integer("through", in: 0...Sequence.limit) }
         let acked = try await database.transaction { (tx) throws(Failure) in
             if let acked = try tx.acknowledge(through, on: device, for: caller.app) { return acked }

@@ -14,6 +14,7 @@ struct SendMessage: Endpoint {
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         guard let device = caller.device else { throw .forbidden("this session has no device yet") }
+        _ = try request.parameters()
         let draft = try draft(from: request, caller, device)
         let receipt = try await committer.send(draft)
         return .json(receipt.isRepeated ? 200 : 201) { receipt.message.write(to: &$0) }

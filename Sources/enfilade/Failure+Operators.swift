@@ -8,6 +8,7 @@ extension Failure {
             faults.map { "\($0.pointer) \($0.detail)" }.joined(separator: "; ")
         case .unauthenticated: "not signed in"
         case .forbidden(let detail), .missing(let detail), .tooLarge(let detail), .limited(_, let detail): "\(detail)"
+        case .lacksScope: "it needs another scope"
         case .conflict(.usernameTaken): "another account has this username"
         case .conflict(.appTaken): "another app has this id"
         case .conflict(.appInUse(let detail)), .conflict(.state(let detail)): "\(detail)"

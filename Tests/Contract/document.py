@@ -76,6 +76,7 @@ class Document:
             for method in METHODS
             if method in item
         ]
+        self._definitions = {}
         self._validators = {}
 
     @property
@@ -109,8 +110,10 @@ class Document:
         """
         key = (repr(schema), answer)
         if key not in self._validators:
-            definitions = {name: self._converted(each, answer) for name, each in self.schemas.items()}
-            root = {"$defs": definitions, **self._converted(schema, answer)}
+            if answer not in self._definitions:
+                converted = {name: self._converted(each, answer) for name, each in self.schemas.items()}
+                self._definitions[answer] = converted
+            root = {"$defs": self._definitions[answer], **self._converted(schema, answer)}
             self._validators[key] = Draft202012Validator(root, format_checker=formats)
         found = sorted(self._validators[key].iter_errors(value), key=lambda error: list(map(str, error.path)))
         return [f"/{'/'.join(map(str, error.path))}: {_short(error)}" for error in found]
@@ -153,11 +156,13 @@ class Document:
             result["enum"] = schema["x-extensible-enum"]
         if schema.get("format") == "uuid":
             result["pattern"] = LOWER_CASE_UUID
-        for field, cases in schema.get("x-required-when", {}).items():
-            result["allOf"] = [
-                {"if": {"properties": {field: {"const": value}}}, "then": {"required": names}}
-                for value, names in cases.items()
-            ]
+        conditions = [
+            {"if": {"properties": {field: {"const": value}}}, "then": {"required": names}}
+            for field, cases in schema.get("x-required-when", {}).items()
+            for value, names in cases.items()
+        ]
+        if conditions:
+            result["allOf"] = conditions
 
 
 def _short(error):

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import events
 
 # Statuses of requests that were refused before they reached an operation.
-TRANSPORT = {400, 404, 405, 408, 413, 414, 417, 431, 501, 503, 505}
+TRANSPORT = {400, 404, 405, 413, 414, 417, 431, 501, 503, 505}
 PROBLEM = {"$ref": "#/components/schemas/Problem"}
 FORM = "application/x-www-form-urlencoded"
 

@@ -156,7 +156,7 @@ class TheContractCheck(unittest.TestCase):
         for change, expected in table:
             with self.subTest(expected):
                 changed = copy.copy(self.document)
-                changed.spec, changed._validators = copy.deepcopy(self.document.spec), {}
+                changed.spec, changed._validators, changed._definitions = copy.deepcopy(self.document.spec), {}, {}
                 change(changed.spec)
                 changed.operations = [
                     type(each)(each.method, each.path, changed.spec["paths"][each.path][each.method])

@@ -27,10 +27,10 @@ class Recorder:
             "status": status,
             "contentType": headers.get("Content-Type", ""),
             "headers": dict(headers),
-            "body": body.decode(),
+            "body": body.decode(errors="replace"),
         }
         if sent:
-            line["requestBody"] = sent if isinstance(sent, str) else sent.decode()
+            line["requestBody"] = sent if isinstance(sent, str) else sent.decode(errors="replace")
         with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 

@@ -26,7 +26,13 @@ package final class Client: Sendable {
     private let lane = Lane(name: "client")
     private let connection = Mutex<RawClient?>(nil)
 
-    package init(port: Int) { self.port = port }
+    private let observe: @Sendable (Answer) -> Void
+
+    /// - Parameter observe: is told each answer.
+    package init(port: Int, observe: @escaping @Sendable (Answer) -> Void = { _ in }) {
+        self.port = port
+        self.observe = observe
+    }
 
     /// Sends one request and reads its answer; a kept-alive connection that the server has closed is opened anew.
     package func send(
@@ -40,6 +46,7 @@ package final class Client: Sendable {
             try exchange(request, isHead: method == "HEAD")
         }
         Exchanges.record(method, target, body, answer)
+        observe(answer)
         return answer
     }
 

@@ -7,13 +7,15 @@ struct Command {
     }
 
     let arguments: [String]
+    private let environment: [String]
     // A server started from a test must not see what the test run happens to have in its environment.
-    private static let environment = [
-        "PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/tmp",
+    private static let plain = [
+        "PATH": "/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/tmp",
     ]
 
-    init(_ arguments: [String]) {
+    init(_ arguments: [String], environment: [String: String] = [:]) {
         self.arguments = arguments
+        self.environment = Command.plain.merging(environment) { $1 }.map { "\($0)=\($1)" }
     }
 
     /// Returns standard output and error together; throws when the program cannot be started or fails.
@@ -24,7 +26,7 @@ struct Command {
         let process: pid_t
         do {
             defer { close(theirs) }
-            process = try spawn(input: nil, output: theirs)
+            process = try spawn(input: nil, output: theirs, errors: theirs)
         }
         let output = Command.readAll(from: ours)
         var status: Int32 = 0
@@ -40,22 +42,23 @@ struct Command {
         let (ours, theirs) = try Command.channel()
         defer { close(theirs) }
         do {
-            _ = try spawn(input: theirs, output: nil)
+            _ = try spawn(input: theirs, output: nil, errors: nil)
         } catch {
             close(ours)
             throw error
         }
     }
 
-    private func spawn(input: Int32?, output: Int32?) throws -> pid_t {
+    /// Starts the program with these descriptors, or nothing, as its standard ones; whoever calls reaps it.
+    func spawn(input: Int32?, output: Int32?, errors: Int32?) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         Command.redirect(0, to: input, in: &actions)
         Command.redirect(1, to: output, in: &actions)
-        Command.redirect(2, to: output, in: &actions)
+        Command.redirect(2, to: errors, in: &actions)
         let pointers = arguments.map { strdup($0) } + [nil]
-        let variables = Command.environment.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup($0) } + [nil]
         defer { for pointer in pointers + variables { free(pointer) } }
         var process = pid_t()
         let code = posix_spawnp(&process, arguments[0], &actions, nil, pointers, variables)
@@ -72,14 +75,14 @@ struct Command {
     }
 
     // A pair of sockets, because they close on exec from the start and a pipe of Glibc's module does not.
-    private static func channel() throws -> (ours: Int32, theirs: Int32) {
+    static func channel() throws -> (ours: Int32, theirs: Int32) {
         var pair: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw Fault(description: "no sockets left") }
         return (pair[0], pair[1])
     }
 
-    private static func readAll(from descriptor: Int32) -> String {
+    static func readAll(from descriptor: Int32) -> String {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {

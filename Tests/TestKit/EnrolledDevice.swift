@@ -9,6 +9,11 @@ package struct EnrolledDevice: Sendable {
     package let identity: SigningKey
     package let agreementKey: [UInt8]
 
+    /// The same device at another node.
+    package func at(_ site: any Site) -> EnrolledDevice {
+        EnrolledDevice(owner: owner.at(site), id: id, identity: identity, agreementKey: agreementKey)
+    }
+
     /// A message to explicit devices, with `text` standing in for ciphertext.
     package func message(
         _ id: UUID, to recipients: [(account: UUID, devices: [UUID])], text: String, more: [(String, JSON)] = []

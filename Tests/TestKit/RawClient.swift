@@ -35,8 +35,9 @@ package final class RawClient: Sendable {
         set { received.withLock { $0 = newValue } }
     }
 
-    package init(port: Int, timeout: Int = 10, receiveBuffer: Int32? = nil) throws {
-        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    package init(port: Int, timeout: Int = 30, receiveBuffer: Int32? = nil) throws {
+        // Not inherited: a program that another test starts meanwhile would keep the connection open.
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         descriptor = Atomic(socket)
         guard socket >= 0 else { throw Broken(what: "socket: \(errno)") }
         if var size = receiveBuffer {

@@ -5,7 +5,7 @@ package import Wire
 
 /// One person signed in with one app: the client side of OAuth, and calls with the token.
 package struct SignedIn: Sendable {
-    package let server: TestServer
+    package let server: any Site
     package let client: Client
     package let username: String
     package let app: String
@@ -22,18 +22,25 @@ package struct SignedIn: Sendable {
         return try await client.send(method, target, headers: all, body: body?.encoded())
     }
 
+    /// The same session at another node.
+    package func at(_ site: any Site) -> SignedIn {
+        SignedIn(
+            server: site, client: site.makeClient(), username: username, app: app, accessToken: accessToken,
+            refreshToken: refreshToken, account: account, session: session)
+    }
+
     package func get(_ target: String, headers: [(String, String)] = []) async throws -> Client.Answer {
         try await call("GET", target, headers: headers)
     }
 }
 
-extension TestServer {
-    package static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-    package static let redirect = "http://127.0.0.1:4711/callback"
+extension Site {
+    package static var verifier: String { "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" }
+    package static var redirect: String { "http://127.0.0.1:4711/callback" }
 
     package func signInAdmin(scope: String? = nil) async throws -> SignedIn {
         try await signIn(
-            "admin", password: Self.adminPassword, app: "enfilade-cli",
+            "admin", password: TestServer.adminPassword, app: "enfilade-cli",
             scope: scope ?? "openid profile offline_access mailbox mailbox.read config admin audit")
     }
 
@@ -43,7 +50,7 @@ extension TestServer {
         scope: String = "openid profile offline_access mailbox config",
         redirect: String = TestServer.redirect
     ) async throws -> SignedIn {
-        let client = Client(port: port)
+        let client = makeClient()
         let code = try await authorize(client, username, password, app: app, scope: scope, redirect: redirect)
         let form = FormCoding.encode([
             ("grant_type", "authorization_code"), ("code", code), ("client_id", app), ("redirect_uri", redirect),
@@ -51,12 +58,12 @@ extension TestServer {
         ])
         let tokens = try await client.post(form: form, to: "/oauth2/token")
         guard tokens.status == 200, let access = tokens["access_token"]?.text else {
-            throw Fault("token: \(tokens.status) \(tokens.text)")
+            throw TestServer.Fault("token: \(tokens.status) \(tokens.text)")
         }
         let session = try await client.send("GET", "/v1/session", headers: [("Authorization", "Bearer \(access)")])
         guard let account = session["account"]?["id"]?.text.flatMap(UUID.init),
             let sid = session["sid"]?.text.flatMap(UUID.init)
-        else { throw Fault("session: \(session.status) \(session.text)") }
+        else { throw TestServer.Fault("session: \(session.status) \(session.text)") }
         return SignedIn(
             server: self, client: client, username: username, app: app, accessToken: access,
             refreshToken: tokens["refresh_token"]?.text, account: account, session: sid)
@@ -74,11 +81,13 @@ extension TestServer {
             ("code_challenge_method", "S256"),
         ])
         let page = try await client.send("GET", "/oauth2/authorize?\(query)")
-        guard let sealed = page.text.hiddenField("request") else { throw Fault("page: \(page.status) \(page.text)") }
+        guard let sealed = page.text.hiddenField("request") else {
+            throw TestServer.Fault("page: \(page.status) \(page.text)")
+        }
         let form = FormCoding.encode([("request", sealed), ("username", username), ("password", password)])
         let answer = try await client.post(form: form, to: "/oauth2/authorize")
         guard answer.status == 303, let code = answer.header("Location")?.queryValue("code") else {
-            throw Fault("sign-in: \(answer.status) \(answer.header("Location") ?? answer.text)")
+            throw TestServer.Fault("sign-in: \(answer.status) \(answer.header("Location") ?? answer.text)")
         }
         return code
     }
@@ -91,7 +100,7 @@ extension TestServer {
         ]
         let answer = try await admin.call("POST", "/v1/accounts", body)
         guard answer.status == 201, let id = answer["id"]?.text.flatMap(UUID.init) else {
-            throw Fault("account: \(answer.status) \(answer.text)")
+            throw TestServer.Fault("account: \(answer.status) \(answer.text)")
         }
         return id
     }
@@ -107,7 +116,7 @@ extension TestServer {
         ]
         if let parent { body["parent"] = .string(parent) }
         let answer = try await admin.call("POST", "/v1/apps", .object(body))
-        guard answer.status == 201 else { throw Fault("app: \(answer.status) \(answer.text)") }
+        guard answer.status == 201 else { throw TestServer.Fault("app: \(answer.status) \(answer.text)") }
     }
 
     package func signIn(_ username: String, app: String) async throws -> SignedIn {

@@ -7,7 +7,7 @@ import Synchronization
 import Wire
 
 /// A whole server in this process, on a free port, with a database of its own.
-package final class TestServer: Sendable {
+package final class TestServer: Site {
     package let database: String
     package let clock: ManualClock
     package let client: Client
@@ -136,6 +136,17 @@ package actor Template {
         settings.passwordMemory = 8
         settings.drainSeconds = 5
         return settings
+    }
+
+    /// The environment of a server in a process of its own.
+    package static func environment(for database: String) throws -> [String: String] {
+        let settings = try settings(for: database)
+        return [
+            "ENFILADE_DATABASE_URL": settings.databaseURL, "ENFILADE_OWNER_DATABASE_URL": settings.ownerDatabaseURL,
+            "ENFILADE_PUBLIC_URL": settings.publicURL, "ENFILADE_LISTEN": "127.0.0.1:0",
+            "ENFILADE_ROOT_KEY_FILE": settings.rootKeyFile, "ENFILADE_LANES": "4", "ENFILADE_HTTP_WORKERS": "4",
+            "ENFILADE_PASSWORD_MIB": "8",
+        ]
     }
 
     /// One key for all databases of this run: the template's rows are made with it.

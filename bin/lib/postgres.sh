@@ -18,9 +18,10 @@ as_cluster_owner() (
 
 database_url() { printf 'postgresql://%s@/enfilade?host=%s' "$1" "$socket"; }
 
-# Starts the cluster kept under a state folder; makes it first when there is none.
+# Starts the cluster kept under a state folder, with further options of the server; makes it first when there is none.
 start_cluster() {
     local state=$1
+    shift
     place_cluster "$state"
     [[ -d $cluster/data ]] || make_cluster "$state/postgres.log"
     end_leftover
@@ -28,7 +29,7 @@ start_cluster() {
     # In a session of its own, so that Ctrl-C reaches the server first and the database when the server has ended.
     setsid setpriv "${cluster_owner[@]}" --pdeathsig INT -- "$postgres_bin/postgres" -D "$cluster/data" \
         -c listen_addresses= -c unix_socket_directories="$socket" -c unix_socket_permissions=0700 \
-        -c cluster_name=enfilade </dev/null >>"$state/postgres.log" 2>&1 9>&- &
+        -c cluster_name=enfilade "$@" </dev/null >>"$state/postgres.log" 2>&1 9>&- &
     database_pid=$!
     until "$postgres_bin/pg_isready" --quiet --host="$socket"; do
         kill -0 "$database_pid" 2>/dev/null || die "PostgreSQL did not start; see $state/postgres.log"

@@ -7,30 +7,41 @@ import Wire
 struct ShowCapabilities: InstantEndpoint {
     static let route = Route.get("/v1/capabilities")
 
-    let settings: Settings
+    private let document: [UInt8]
+    private let tag: ETag
+
+    init(settings: Settings) {
+        document = Self.document(settings)
+        tag = ETag(hashing: document)
+    }
 
     func respond(to request: Request) throws(Failure) -> Response {
-        .json { writer in
-            writer.beginObject()
-            writer.field("version", Program.version)
-            writer.list("features", ["login", "devices", "messages", "configuration", "events", "audit"])
-            writer.key("limits")
-            writer.beginObject()
-            writer.field("ciphertextBytes", settings.ciphertextBytes)
-            writer.field("envelopesPerMessage", settings.envelopes)
-            writer.field("messageBytes", settings.messageBytes)
-            writer.field("bodyBytes", Route.smallBody)
-            writer.field("mailboxItems", settings.mailboxItems)
-            writer.field("mailboxBytes", settings.mailboxBytes)
-            writer.field("mailboxDays", settings.mailboxDays)
-            writer.field("streamsPerDevice", settings.streamsPerDevice)
-            writer.field("streamsPerAccount", settings.streamsPerAccount)
-            writer.field("configurationBytes", settings.configurationBytes)
-            writer.field("headerBytes", 8 * 1024)
-            writer.field("urlBytes", 4 * 1024)
-            writer.endObject()
-            writer.field("readOnly", false)
-            writer.endObject()
-        }
+        _ = try request.parameters()
+        return request.holds(tag) ? .notModified(tag) : .json(etag: tag, bytes: document)
+    }
+
+    private static func document(_ settings: Settings) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.field("version", Program.version)
+        writer.list("features", ["login", "devices", "messages", "configuration", "events", "audit"])
+        writer.key("limits")
+        writer.beginObject()
+        writer.field("ciphertextBytes", settings.ciphertextBytes)
+        writer.field("envelopesPerMessage", settings.envelopes)
+        writer.field("messageBytes", settings.messageBytes)
+        writer.field("bodyBytes", Route.smallBody)
+        writer.field("mailboxItems", settings.mailboxItems)
+        writer.field("mailboxBytes", settings.mailboxBytes)
+        writer.field("mailboxDays", settings.mailboxDays)
+        writer.field("streamsPerDevice", settings.streamsPerDevice)
+        writer.field("streamsPerAccount", settings.streamsPerAccount)
+        writer.field("configurationBytes", settings.configurationBytes)
+        writer.field("headerBytes", 8 * 1024)
+        writer.field("urlBytes", 4 * 1024)
+        writer.endObject()
+        writer.field("readOnly", false)
+        writer.endObject()
+        return writer.finish()
     }
 }
