@@ -82,6 +82,7 @@ let package = Package(
         tests("ConfigurationTests", ["Application", "API", "Configuration", "Domain", "HTTP", "TestKit", "Wire"]),
         tests("AuditTests", ["API", "Audit", "Domain", "HTTP", "TestKit", "Wire"]),
         tests("UpdatesTests", ["API", "Domain", "Updates", "Wire"]),
+        tests("EndToEndTests", floor + ["Application", "TestKit", "Lanes"]),
         tests("ProcessTests", floor + ["Application", "TestKit", "Lanes"]),
     ]
 )

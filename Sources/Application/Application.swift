@@ -38,12 +38,10 @@ package final class Application: Sendable {
     ) async throws -> Application? {
         let wiring = try Wiring(settings, clock: clock, log: log)
         wiring.pool.start()
+        guard try await prepared(wiring, isCancelled) else { return nil }
+        // Not before: on a database that cannot be served from, each would only complain in its own way.
         let services = Task { await wiring.run() }
         do {
-            guard try await wiring.prepare(isCancelled: isCancelled) else {
-                await wiring.close(services)
-                return nil
-            }
             let server = try wiring.makeServer()
             try server.start()
             wiring.figures.attach(server)
@@ -51,6 +49,17 @@ package final class Application: Sendable {
             return Application(wiring: wiring, server: server, services: services)
         } catch {
             await wiring.close(services)
+            throw error
+        }
+    }
+
+    private static func prepared(_ wiring: Wiring, _ isCancelled: @Sendable () -> Bool) async throws -> Bool {
+        do {
+            let isReady = try await wiring.prepare(isCancelled: isCancelled)
+            if !isReady { await wiring.pool.stop() }
+            return isReady
+        } catch {
+            await wiring.pool.stop()
             throw error
         }
     }

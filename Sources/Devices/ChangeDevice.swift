@@ -16,6 +16,7 @@ struct ChangeDevice: Endpoint {
         let change = try request.parse { DeviceChange(&$0) }
         guard !change.isEmpty else { throw .invalid("", "must change at least one field") }
         let device = try await database.transaction { (tx) throws(Failure) in
+            try tx.refuseExtension(caller.app)
             guard let before = try tx.lockDevice(id), before.account == caller.account else {
                 throw .missing("There is no such device.")
             }

@@ -14,6 +14,7 @@ struct RemoveDevice: Endpoint {
         let id: DeviceID = try request.id("device", "There is no such device.")
         _ = try request.parameters()
         try await database.transaction { (tx) throws(Failure) in
+            try tx.refuseExtension(caller.app)
             let device = try tx.device(id, for: caller)
             try request.checkMatch(device.etag)
             // Sessions before the list, as an enrolment takes them; once more under the list's lock for those that were

@@ -27,17 +27,33 @@ final class Acceptor: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Stops accepting and closes the listening socket; what waits in the backlog is reset by the system.
-    func stop() {
+    /// Stops accepting and closes the listening socket; returns what had waited to be accepted, answered with `refusal`.
+    func stop(refusal: () -> [UInt8]) -> Backlog {
         stopping.store(true, ordering: .releasing)
         connections.roomMade.raise()
         let running = thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
-        guard let running else { return }
+        guard let running else { return Backlog([], answer: []) }
         running.join()
+        let waiting = leftovers()
         close(listener.socket)
+        return Backlog(waiting, answer: waiting.isEmpty ? [] : refusal())
+    }
+
+    private func leftovers() -> [Int32] {
+        var sockets: [Int32] = []
+        // No more than the backlog holds: who connects meanwhile must not keep the server from stopping.
+        while sockets.count < Listener.backlog {
+            var storage = sockaddr_storage()
+            var length = socklen_t(0)
+            let socket = chttp_accept(listener.socket, &storage, &length)
+            if socket < 0, errno == EINTR || errno == ECONNABORTED { continue }
+            guard socket >= 0 else { break }
+            sockets.append(socket)
+        }
+        return sockets
     }
 
     private func run() {

@@ -26,6 +26,15 @@ final class Connection: Sendable {
         set { state.withLock { $0.call = newValue } }
     }
 
+    /// Whether something has arrived that belongs to no request yet.
+    var hasUnread: Bool {
+        state.withLock { state in
+            guard state.isOpen, state.call == nil else { return false }
+            var byte: UInt8 = 0
+            return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+        }
+    }
+
     var wasCut: Bool { cut.load(ordering: .relaxed) }
 
     /// Sets when the client must have made the next step; nil while it is our turn.

@@ -50,6 +50,15 @@ final class Core: Sendable {
         return response
     }
 
+    /// What is told to whoever waits to be accepted when the server stops.
+    func refusalOfBacklog() -> [UInt8] {
+        let head = RequestHead(
+            method: .get, rawPath: "", peer: Address(bytes: [127, 0, 0, 1], port: 0), id: requestID(Headers()))
+        var response = refusal(Refusal(.draining, "The server is stopping."), head.id)
+        decorate(&response, head)
+        return response.closing()
+    }
+
     static func list(_ methods: [Method]) -> String {
         methods.map(\.rawValue).joined(separator: ", ")
     }

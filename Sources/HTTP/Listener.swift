@@ -3,6 +3,9 @@ import Glibc
 
 /// The listening socket.
 struct Listener: Sendable {
+    /// Connections that the system keeps until they are accepted.
+    static let backlog = 4096
+
     let socket: Int32
     let port: Int
 
@@ -35,7 +38,7 @@ struct Listener: Sendable {
         let bound = withUnsafePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(socket, $0, length) }
         }
-        guard bound == 0, listen(socket, 4096) == 0 else {
+        guard bound == 0, listen(socket, Int32(backlog)) == 0 else {
             throw fault(errno, settings)
         }
     }

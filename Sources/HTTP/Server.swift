@@ -134,9 +134,10 @@ package final class Server: Sendable {
     private func stop(_ parts: Parts, until deadline: Int64) {
         let gate = core.gate
         gate.startDraining()
-        parts.acceptor.stop()
+        var backlog = parts.acceptor.stop { core.refusalOfBacklog() }
         core.engine.endAll()
-        wait(until: deadline) { gate.requestsInFlight == 0 }
+        // What has arrived but was not read yet is in flight too.
+        wait(until: deadline) { gate.requestsInFlight == 0 && !core.connections.all.contains { $0.hasUnread } }
         gate.close()
         core.engine.cutAll()
         for connection in core.connections.all { connection.call?.giveUp() }
@@ -147,6 +148,7 @@ package final class Server: Sendable {
         core.engine.stop()
         parts.sweeper.stop()
         for connection in core.connections.all { core.connections.remove(connection) }
+        backlog.linger(until: Monotonic.now() + 1_000_000_000)
     }
 
     private func wait(until deadline: Int64, for isDone: () -> Bool) {

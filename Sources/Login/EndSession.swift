@@ -16,6 +16,7 @@ struct EndSession: Endpoint {
         let id: SessionID = try request.id("sid", "There is no such session.")
         _ = try request.parameters()
         try await database.transaction { (tx) throws(Failure) in
+            if id != caller.session { try tx.refuseExtension(caller.app) }
             guard let session = try tx.liveSession(id) else { throw .missing("There is no such session.") }
             let isOwn = session.account == caller.account
             let ending: SessionEnding = isOwn ? .signedOut : .endedByAdministrator

@@ -32,6 +32,13 @@ package struct AppFacts: Sendable {
 }
 
 extension Transaction {
+    /// Refuses what only a whole app may do: an extension's token is narrow, and nothing final may hang on it.
+    package func refuseExtension(_ app: AppID) throws(Failure) {
+        guard try appFacts(app)?.kind != .extension else {
+            throw .forbidden("An extension cannot do this: use the app it belongs to.")
+        }
+    }
+
     package func accountFacts(_ id: AccountID) throws(Failure) -> AccountFacts? {
         try account("WHERE id = \(id)")?.account
     }

@@ -48,7 +48,9 @@ def _arguments():
     parser.add_argument("--routes", type=Path, metavar="FILE", help="what `enfilade routes` prints")
     parser.add_argument("--exchanges", type=Path, nargs="+", metavar="FILE", help="recorded exchanges, JSON lines")
     parser.add_argument("--coverage", action="store_true", help="list every answer that no exchange has shown")
-    parser.add_argument("--complete", action="store_true", help="an operation that never succeeded is a fault")
+    parser.add_argument(
+        "--complete", action="store_true", help="an operation that never succeeded, or an event never seen, is a fault"
+    )
     return parser.parse_args()
 
 
@@ -63,10 +65,12 @@ def _exchanges(document, arguments, counts):
         for operation, missing in unseen:
             if set(missing) - RARE:
                 print(f"never seen: {operation.name} {' '.join(sorted(set(missing) - RARE))}")
-    if idle and not arguments.complete:
-        print(f"never succeeded: {' '.join(operation.name for operation in idle)}")
+    events = recording.events_never_seen()
     if arguments.complete:
         faults += [f"{operation.route}: no exchange shows it succeed" for operation in idle]
+        faults += [f"event {name}: no stream shows it" for name in events]
+    elif idle or events:
+        print(f"never succeeded: {' '.join([*(operation.name for operation in idle), *events])}")
     counts += [f"{recording.count} exchanges", f"{seen} of {total} answers seen"]
     return faults
 

@@ -1,5 +1,5 @@
-// ProcessTests: the program as it is run for real, in processes of its own that are killed, stopped and cut off from their
-// database, and the command line around it. Nothing here looks inside a process.
+// ProcessTests: the program as it is run for real, in processes of its own that are killed, stopped and cut off from
+// their database, and the command line around it. Nothing here looks inside a process.
 import TestKit
 import Wire
 
@@ -9,7 +9,7 @@ struct Cast: Sendable {
     let senders: [EnrolledDevice]
     let receivers: [EnrolledDevice]
 
-    /// - Parameter receivers: how many devices each receiving person has.
+    /// Makes the accounts, one app and the devices; `receivers` says how many devices each receiving person has.
     static func enrol(on site: any Site, senders: Int, receivers: [Int]) async throws -> Cast {
         let admin = try await site.signInAdmin()
         try await site.makeApp("chat", by: admin)

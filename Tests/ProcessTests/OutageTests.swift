@@ -5,7 +5,7 @@ import Wire
 
 @Suite(.serialized) struct OutageTests {
     @Test(
-        "While PostgreSQL is away requests are told to come back at once, service returns by itself, and nothing is lost",
+        "While PostgreSQL is away requests are told so at once; service returns by itself, and nothing is lost",
         .timeLimit(.minutes(3)))
     func outage() async throws {
         let scratch = try Scratch()

@@ -23,6 +23,8 @@ import Testing
         ("ENFILADE_ENVELOPES", "0", "must be a whole number from 1 to 4096"),
         ("ENFILADE_MESSAGE_BYTES", " 4096", "must be a whole number from 4096 to 67108864"),
         ("ENFILADE_MAILBOX_DAYS", "366", "must be a whole number from 1 to 365"),
+        ("ENFILADE_MAILBOX_ITEMS", "9", "must be a whole number from 10 to 10000000"),
+        ("ENFILADE_MAILBOX_BYTES", "1e9", "must be a whole number from 65536 to 1099511627776"),
         ("ENFILADE_STREAMS_PER_DEVICE", "0", "must be a whole number from 1 to 64"),
         ("ENFILADE_STREAMS_PER_ACCOUNT", "0", "must be a whole number from 1 to 1024"),
         ("ENFILADE_CONFIGURATION_BYTES", "1", "must be a whole number from 1024 to 4194304"),

@@ -28,7 +28,7 @@ import Wire
     }
 
     @Test(
-        "Stopped under three times the accept limit, the server finishes what is in flight, says goodbye, resets nobody",
+        "Stopped under three times the accept limit, the server finishes, says goodbye, and resets nobody",
         .timeLimit(.minutes(2)))
     func stopUnderLoad() async throws {
         try await withServer { server, cast in
@@ -97,8 +97,9 @@ import Wire
             try bodies.map { body in
                 let client = try RawClient(port: port, timeout: 20)
                 let head =
-                    "POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(sender.owner.accessToken)\r\n"
-                    + "Content-Type: application/json\r\nContent-Length: \(body.count)\r\nExpect: 100-continue\r\n\r\n"
+                    "POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                    + "Authorization: Bearer \(sender.owner.accessToken)\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(body.count)\r\nExpect: 100-continue\r\n\r\n"
                 try client.send(head)
                 guard try client.answer().status == 100 else { throw TestServer.Fault("no 100") }
                 try client.send(Array(body[..<(body.count / 2)]))

@@ -28,7 +28,7 @@ package final class Client: Sendable {
 
     private let observe: @Sendable (Answer) -> Void
 
-    /// - Parameter observe: is told each answer.
+    /// Makes a client that connects with its first request; `observe` is told each answer.
     package init(port: Int, observe: @escaping @Sendable (Answer) -> Void = { _ in }) {
         self.port = port
         self.observe = observe
@@ -67,11 +67,7 @@ package final class Client: Sendable {
         try connection.send(request)
         var raw = try connection.answer(isHead: isHead)
         while raw.status == 100 { raw = try connection.answer(isHead: isHead) }
-        let headers = raw.head.split(separator: "\r\n").dropFirst().map { line in
-            let parts = line.split(separator: ":", maxSplits: 1)
-            return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
-        }
-        return Answer(status: raw.status, headers: Array(headers), body: raw.body)
+        return Answer(status: raw.status, headers: raw.headers, body: raw.body)
     }
 }
 

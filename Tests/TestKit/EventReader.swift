@@ -27,13 +27,13 @@ package final class EventReader: Sendable {
         let box = try await lane.run { () throws -> RawClientBox in
             let client = try RawClient(port: port, timeout: 30)
             try client.send(request)
-            let head = try client.head()
-            guard head.status == 200 else {
-                let length = head.header("Content-Length").flatMap { Int($0) } ?? 0
-                let body = try client.bytes(length)
-                throw TestServer.Fault("stream: \(head.status) \(String(decoding: body, as: UTF8.self))")
+            var answer = try client.head()
+            guard answer.status == 200 else {
+                answer.body = try client.bytes(answer.header("Content-Length").flatMap { Int($0) } ?? 0)
+                Exchanges.recordStream(answer, received: answer.body)
+                throw TestServer.Fault("stream: \(answer.status) \(answer.text)")
             }
-            return RawClientBox(client)
+            return RawClientBox(client, answer)
         }
         return EventReader(box)
     }
@@ -58,6 +58,8 @@ package final class EventReader: Sendable {
 private final class RawClientBox: Sendable {
     private struct State: ~Copyable {
         let client: RawClient
+        let head: RawClient.Answer
+        var received: [UInt8] = []
         var parser = ServerSentEventParser()
         var ready: [EventReader.Event] = []
     }
@@ -65,9 +67,13 @@ private final class RawClientBox: Sendable {
     private let state: Mutex<State>
     private let socket: Int32
 
-    init(_ client: sending RawClient) {
+    init(_ client: sending RawClient, _ head: RawClient.Answer) {
         socket = client.socket
-        state = Mutex(State(client: client))
+        state = Mutex(State(client: client, head: head))
+    }
+
+    deinit {
+        state.withLock { Exchanges.recordStream($0.head, received: $0.received) }
     }
 
     func next() throws -> EventReader.Event {
@@ -80,6 +86,7 @@ private final class RawClientBox: Sendable {
                 }
                 let bytes = try state.client.chunk()
                 guard !bytes.isEmpty else { throw EventReader.Ended() }
+                state.received += bytes
                 state.ready += try state.parser.feed(bytes)
             }
         }
@@ -87,4 +94,11 @@ private final class RawClientBox: Sendable {
 
     /// Ends the connection without waiting for whoever is reading from it.
     func close() { shutdown(socket, Int32(SHUT_RDWR)) }
+}
+
+extension Exchanges {
+    fileprivate static func recordStream(_ head: RawClient.Answer, received: [UInt8]) {
+        let answer = Client.Answer(status: head.status, headers: head.headers, body: received)
+        record("GET", "/v1/events", nil, answer)
+    }
 }

@@ -15,14 +15,15 @@ package final class RawClient: Sendable {
 
         package var text: String { String(decoding: body, as: UTF8.self) }
 
-        package func header(_ name: String) -> String? {
-            for line in head.split(separator: "\r\n").dropFirst() {
+        package var headers: [(name: String, value: String)] {
+            head.split(separator: "\r\n").dropFirst().map { line in
                 let parts = line.split(separator: ":", maxSplits: 1)
-                if parts.count == 2, parts[0].lowercased() == name.lowercased() {
-                    return String(parts[1].drop { $0 == " " })
-                }
+                return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
             }
-            return nil
+        }
+
+        package func header(_ name: String) -> String? {
+            headers.first { $0.name.lowercased() == name.lowercased() }?.value
         }
     }
 
