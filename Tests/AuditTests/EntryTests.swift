@@ -103,10 +103,10 @@ import Wire
         try await TestServer.with { server in
             let admin = try await server.signInAdmin()
             for _ in 0..<5 { #expect(try await admin.get("/v1/audit/entries?action=app.*").status == 200) }
-            #expect(try reads(server) == 1)
+            #expect(try await reads(server) == 1)
             server.clock.advance(by: .seconds(61))
             #expect(try await admin.get("/v1/audit/entries?action=app.*").status == 200)
-            #expect(try reads(server) == 2)
+            #expect(try await reads(server) == 2)
             let log = try await Log(admin).until("audit.read")
             let entry = try #require(log.entries.last { $0["action"]?.text == "audit.read" && $0["after"] != nil })
             #expect(entry["after"] == ["action": "app.*"])
@@ -163,15 +163,15 @@ import Wire
         let database = try await Template.shared.copy()
         for table in ["audit_entry", "audit_leaf"] {
             let statement = verb.replacing("%", with: table) + (verb.hasPrefix("UPDATE") ? " SET action = 'x'" : "")
-            #expect(throws: (any Error).self) {
-                try PostgresCluster.shared.psql("SET ROLE enfilade_app; \(statement)", database: database)
+            await #expect(throws: (any Error).self) {
+                try await PostgresCluster.shared.psql("SET ROLE enfilade_app; \(statement)", database: database)
             }
         }
-        try PostgresCluster.shared.dropDatabase(database)
+        try await PostgresCluster.shared.dropDatabase(database)
     }
 
-    private func reads(_ server: TestServer) throws -> Int? {
-        let text = try PostgresCluster.shared.psql(
+    private func reads(_ server: TestServer) async throws -> Int? {
+        let text = try await PostgresCluster.shared.psql(
             "SELECT count(*) FROM audit_entry WHERE action = 'audit.read'", database: server.database)
         return Int(text.prefix { $0.isNumber })
     }

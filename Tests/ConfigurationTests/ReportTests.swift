@@ -25,7 +25,7 @@ import Wire
             #expect(after["items"]?.items?.first?["reasons"] == nil)
             let none = try await scene.admin.get("/v1/apps/suite-app/config/reports?state=rejected")
             #expect(none["items"]?.items == [])
-            let acts = try PostgresCluster.shared.psql(
+            let acts = try await PostgresCluster.shared.psql(
                 "SELECT count(*) FROM audit_entry WHERE action = 'configuration.reported'",
                 database: scene.server.database)
             #expect(acts.split(separator: "\n").first == "2")
@@ -114,7 +114,7 @@ import Wire
             let first = try await events.next("config")
             #expect(try JSON.parse(Array(first.data)) == ["from": 0, "revision": 1, "set": ["a": 1]])
             let tag = try #require(try await scene.device.get("/v1/config").header("ETag"))
-            try PostgresCluster.shared.psql(
+            try await PostgresCluster.shared.psql(
                 "UPDATE configuration_revision SET content = '{\"b\":1}', created_at = created_at + interval '1 hour'",
                 database: scene.server.database)
             let again = try await events.next("config")

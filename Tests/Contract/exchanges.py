@@ -58,7 +58,7 @@ class Recording:
             yield operation, missing
 
     def events_never_seen(self):
-        """Names of events that no stream has shown; `heartbeat` comes by the clock only, so that few streams have one."""
+        """Names of events that no stream has shown; not `heartbeat`, which comes by the clock only."""
         names = {
             name
             for operation in self.document.operations
@@ -190,7 +190,7 @@ class Recording:
                     yield f"accepted the unknown query parameter {name}"
                 continue
             for error in self.document.errors(parameters[name]["schema"], self._typed(parameters[name], text), False):
-                yield f"accepted ?{name}: {error}"
+                yield f"accepted ?{name}={text[:40]}: {error}"
         for kind, media in self.document.request_media(operation).items():
             yield from self._accepted_body(kind, media["schema"], exchange.get("requestBody"))
 

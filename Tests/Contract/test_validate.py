@@ -190,6 +190,12 @@ class TheContractCheck(unittest.TestCase):
         self.assertNotIn("200", missing["getAccount"])
         self.assertIn("304", missing["getAccount"])
 
+    def test_says_which_events_were_never_seen(self):
+        recording = exchanges.Recording(self.document)
+        list(recording.check(RIGHT["a stream"]))
+        self.assertNotIn("ready", recording.events_never_seen())
+        self.assertIn("goodbye", recording.events_never_seen())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -45,7 +45,7 @@ import Wire
                 // The body itself is good, so that only what was done to it can have been refused.
                 #expect(try await cast.send(call, by: who).status == line.status(for: who), "\(line.name)")
             }
-            print("bad bodies refused: \(count)")
+            #expect(count > 1_000)
         }
     }
 

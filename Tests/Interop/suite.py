@@ -118,8 +118,8 @@ class Member(Caller):
         }
         return self.call("POST", "/v1/devices", 201, json=body).json()["id"]
 
-    def send(self, account, text):
-        """Seal the text for every device of the account; gives the message's id."""
+    def send(self, account, text, **more):
+        """Seal the text for every device of the account; gives the message's id. `more` are further fields."""
         devices = self.get(f"/v1/accounts/{account}/devices").json()
         message = {
             "id": str(uuid.uuid4()),
@@ -137,7 +137,7 @@ class Member(Caller):
                     ],
                 }
             ],
-        }
+        } | more
         accepted = self.call("POST", "/v1/messages", 201, json=message).json()
         assert accepted["accepted"] == [device["id"] for device in devices["devices"]]
         return accepted["id"]

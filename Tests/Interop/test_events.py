@@ -1,7 +1,9 @@
 """httpx-sse follows the event stream while members send, administrators publish and sessions end."""
 
 import json
+import time
 from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
 
 import httpx
 import pytest
@@ -92,6 +94,34 @@ def test_a_large_ciphertext_is_announced_and_fetched(member):
     assert item["fetch"] is True and "ciphertext" not in item
     page = receiver.get("/v1/mailbox", params={"after": item["seq"] - 1, "limit": 1}).json()
     assert receiver.opened(page["items"][0]) == "x" * 20_000
+
+
+def test_a_message_past_its_time_is_named_as_a_gap(member):
+    sender, receiver = member(), member()
+    end = datetime.now(timezone.utc) + timedelta(seconds=1)
+    sender.send(receiver.account, "soon stale", expiresAt=end.isoformat())
+    kept = sender.send(receiver.account, "still good")
+    deadline = time.monotonic() + 20
+    page = receiver.get("/v1/mailbox").json()
+    while len(page["items"]) > 1 and time.monotonic() < deadline:
+        time.sleep(0.1)
+        page = receiver.get("/v1/mailbox").json()
+    assert [item["id"] for item in page["items"]] == [kept]
+    assert page["gaps"] == [{"from": 1, "to": 1, "reason": "expired"}]
+    with following(receiver) as stream:
+        assert stream.next("gap", "message") == ("gap", page["gaps"][0])
+        assert stream.next("gap", "message")[1]["id"] == kept
+
+
+def test_another_device_of_the_same_person_is_announced(admin, member):
+    person = admin.create_account()
+    phone = member(person)
+    with following(phone) as stream:
+        stream.next("ready")
+        member(person)
+        _, change = stream.next("device")
+    assert change["accountId"] == phone.account
+    assert change["version"] == phone.get(f"/v1/accounts/{phone.account}/devices").json()["version"]
 
 
 def test_a_published_configuration_arrives_as_a_change_and_can_be_reported(admin, app, member):

@@ -54,7 +54,9 @@ extension TestServer {
         try await client.send("GET", "/v1/session", headers: token.map { [("Authorization", "Bearer \($0)")] } ?? [])
     }
 
-    func sql(_ text: String) throws -> String { try PostgresCluster.shared.psql(text, database: database) }
+    func sql(_ text: String) async throws -> String {
+        try await PostgresCluster.shared.psql(text, database: database)
+    }
 }
 
 extension Client.Answer {

@@ -52,7 +52,7 @@ import Wire
             #expect(try await again.get("/v1/session").problem == "/problems/session-ended")
             #expect(try await admin.call("DELETE", "/v1/sessions/\(ada.session)").status == 204)
             #expect(try await ada.get("/v1/session").problem == "/problems/session-ended")
-            let reasons = try server.sql(
+            let reasons = try await server.sql(
                 "SELECT ended_because FROM session WHERE ended_at IS NOT NULL ORDER BY ended_at")
             #expect(reasons.contains("signed-out") && reasons.contains("ended-by-administrator"))
         }
@@ -63,7 +63,7 @@ import Wire
         try await TestServer.with { server in
             let admin = try await server.signInAdmin()
             #expect(try await admin.get("/v1/sessions").status == 200)
-            _ = try server.sql("UPDATE session SET ended_at = clock_timestamp(), ended_because = 'signed-out'")
+            _ = try await server.sql("UPDATE session SET ended_at = clock_timestamp(), ended_because = 'signed-out'")
             let deadline = ContinuousClock.now + .seconds(2)
             var status = 200
             while status == 200, ContinuousClock.now < deadline { status = try await admin.get("/v1/sessions").status }

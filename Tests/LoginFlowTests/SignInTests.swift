@@ -103,13 +103,13 @@ import Wire
             #expect(pages.count == 1)
             #expect(try await server.post("no such name!", "x", ticket: ticket).status == 401)
             #expect(try await server.post("admin", "", ticket: ticket).status == 401)
-            let reasons = try server.sql(
+            let reasons = try await server.sql(
                 "SELECT string_agg(reason, ' ' ORDER BY occurred_at) FROM audit_entry WHERE action = 'session.refused'")
             #expect(
                 reasons.contains(
                     "wrong-password unknown-account account-disabled no-password unknown-account wrong-password"),
                 "\(reasons)")
-            let named = try server.sql("SELECT count(*) FROM audit_entry e WHERE e::text LIKE '%nobody%'")
+            let named = try await server.sql("SELECT count(*) FROM audit_entry e WHERE e::text LIKE '%nobody%'")
             #expect(named.contains("0"))
         }
     }
@@ -126,6 +126,7 @@ import Wire
     func throttled() async throws {
         try await TestServer.with { server in
             let ticket = try await server.ticket()
+            server.clock.stop()
             for _ in 0..<5 { #expect(try await server.post("admin", "wrong", ticket: ticket).status == 401) }
             let blocked = try await server.post("admin", TestServer.adminPassword, ticket: ticket)
             #expect(blocked.status == 429)

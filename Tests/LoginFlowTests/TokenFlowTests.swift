@@ -16,8 +16,10 @@ import Wire
             let session = try await server.session(tokens["access_token"]?.text)
             #expect(session.problem == "/problems/session-ended")
             #expect(
-                try server.sql("SELECT count(*) FROM audit_entry WHERE action = 'session.authorization-code-reused'")
-                    .contains("1"))
+                try await server.sql(
+                    "SELECT count(*) FROM audit_entry WHERE action = 'session.authorization-code-reused'"
+                )
+                .contains("1"))
         }
     }
 
@@ -75,7 +77,7 @@ import Wire
             #expect(try await server.session(first.accessToken).problem == "/problems/session-ended")
             #expect(try await server.refresh(successor).error == "invalid_grant")
             #expect(
-                try server.sql("SELECT count(*) FROM audit_entry WHERE action = 'session.refresh-token-reused'")
+                try await server.sql("SELECT count(*) FROM audit_entry WHERE action = 'session.refresh-token-reused'")
                     .contains("1"))
         }
     }

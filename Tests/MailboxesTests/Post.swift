@@ -51,7 +51,7 @@ final class Post: Sendable {
     static func open<R: Sendable>(
         nodes count: Int = 1, limits: Mailboxes.Limits = Mailboxes.Limits(), _ body: ([Post]) async throws -> R
     ) async throws -> R {
-        let name = try PostgresCluster.shared.createDatabase()
+        let name = try await PostgresCluster.shared.createDatabase()
         try await migrate(name)
         let time = Time()
         let posts = try (0..<count).map { _ in try Post(name: name, time: time, limits: limits) }
@@ -67,8 +67,8 @@ final class Post: Sendable {
             await service.value
         }
         for post in posts { await post.pool.stop() }
-        let deadlocks = try deadlocks(in: name)
-        try PostgresCluster.shared.dropDatabase(name)
+        let deadlocks = try await deadlocks(in: name)
+        try await PostgresCluster.shared.dropDatabase(name)
         if deadlocks != 0 { throw Deadlocks(count: deadlocks) }
         return try result.get()
     }
@@ -76,10 +76,12 @@ final class Post: Sendable {
     struct Deadlocks: Error { let count: Int }
 
     /// A backend counts its deadlocks when it ends, so all of them must have ended first.
-    private static func deadlocks(in name: String) throws -> Int {
-        func number(_ sql: String) throws -> Int { Int(try PostgresCluster.shared.psql(sql).filter(\.isNumber)) ?? -1 }
-        while try number("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'") != 0 {}
-        return try number("SELECT deadlocks FROM pg_stat_database WHERE datname = '\(name)'")
+    private static func deadlocks(in name: String) async throws -> Int {
+        func number(_ sql: String) async throws -> Int {
+            Int(try await PostgresCluster.shared.psql(sql).filter(\.isNumber)) ?? -1
+        }
+        while try await number("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'") != 0 {}
+        return try await number("SELECT deadlocks FROM pg_stat_database WHERE datname = '\(name)'")
     }
 
     private static func migrate(_ name: String) async throws {
@@ -87,7 +89,7 @@ final class Post: Sendable {
         owner.start()
         _ = try await Migrator(pool: owner).migrate(observe: { _ in })
         await owner.stop()
-        try PostgresCluster.shared.psql(
+        try await PostgresCluster.shared.psql(
             """
             INSERT INTO app (id, name, kind, parent, redirect_uris, scopes, created_at, updated_at)
             VALUES ('mail', 'Mail', 'app', NULL, '{}', '{}', now(), now()),

@@ -115,7 +115,7 @@ struct SendingTests {
             let (ann, bob) = (try await post.account(), try await post.account())
             // The database itself refuses this device's items, which no check before can know.
             let mate = try await post.account()[0]
-            try PostgresCluster.shared.psql(
+            try await PostgresCluster.shared.psql(
                 "ALTER TABLE mailbox_item ADD CONSTRAINT test_check CHECK (sender_device <> '\(mate.device)')",
                 database: post.name)
             let fates = await withTaskGroup(of: Bool.self) { group in

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Lanes
 
 /// A throw-away PostgreSQL cluster for tests: own directory, Unix socket only, nothing synced to disk.
 ///
@@ -62,17 +63,20 @@ package final class PostgresCluster: Sendable {
     }
 
     /// Makes a database that belongs to the owner role and returns its name.
+    @available(*, noasync)
     package func createDatabase(template: String = "template0") throws -> String {
         let name = "test_\(String(UInt64.random(in: .min ... .max), radix: 36))"
         try psql("CREATE DATABASE \(name) TEMPLATE \(template) OWNER enfilade_owner STRATEGY FILE_COPY")
         return name
     }
 
+    @available(*, noasync)
     package func dropDatabase(_ name: String) throws {
         try psql("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
 
     /// Runs SQL, as superuser unless told otherwise, and returns the rows, unaligned.
+    @available(*, noasync)
     @discardableResult
     package func psql(
         _ text: String, database: String = "postgres", role: Role = .superuser
@@ -98,6 +102,32 @@ package final class PostgresCluster: Sendable {
     }
 }
 
+// The same for tests that are asynchronous: programs are waited for on lanes, since tests run on as many threads as there are
+// processors, and who blocks one of them holds up everybody else's answers.
+extension PostgresCluster {
+    private static let lanes = [Lane(name: "cluster-1"), Lane(name: "cluster-2")]
+
+    private func aside<R: Sendable>(_ work: @escaping @Sendable () throws -> R) async throws -> R {
+        let lane = Self.lanes.randomElement() ?? Self.lanes[0]
+        return try await lane.run { () throws -> R in try work() }
+    }
+
+    package func createDatabase(template: String = "template0") async throws -> String {
+        try await aside { try self.createDatabase(template: template) }
+    }
+
+    package func dropDatabase(_ name: String) async throws {
+        try await aside { try self.dropDatabase(name) }
+    }
+
+    @discardableResult
+    package func psql(
+        _ text: String, database: String = "postgres", role: Role = .superuser
+    ) async throws -> String {
+        try await aside { try self.psql(text, database: database, role: role) }
+    }
+}
+
 extension PostgresCluster {
     private static let prefix = "enfilade-pg-"
 
@@ -106,7 +136,7 @@ extension PostgresCluster {
         listen_addresses = ''
         port = 5432
         unix_socket_directories = '\(socketDirectory)'
-        max_connections = 300
+        max_connections = 1000
         shared_buffers = 128MB
         fsync = off
         full_page_writes = off
