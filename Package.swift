@@ -43,7 +43,7 @@ let package = Package(
         room("Lanes"),
         room("Crypto", ["CSodium", "Domain", "Lanes", "Wire"]),
         room("Postgres", ["CPostgreSQL", "Lanes", "Wire"]),
-        room("HTTP", ["CMicroHTTPD", "Wire"]),
+        room("HTTP", ["CMicroHTTPD", "Lanes", "Wire"]),
         .target(
             name: "Migrations", path: "migrations", resources: embedded, swiftSettings: settings),
         .target(

@@ -51,6 +51,12 @@ package struct Mounted: Sendable {
     package let route: Route
     package let handler: @Sendable (Gate) -> any Handler
 
+    /// As it is, or with the operator's limit when it has the usual one.
+    package func within(_ bytes: Int) -> Mounted {
+        guard case .limited(Route.smallBody, _) = route.body else { return self }
+        return limited(to: bytes)
+    }
+
     /// The same with another limit for the body: routes are constants, limits are settings.
     package func limited(to bytes: Int) -> Mounted {
         guard case .limited(_, let mediaTypes) = route.body else { return self }

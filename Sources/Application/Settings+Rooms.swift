@@ -51,6 +51,10 @@ extension Settings {
         server.workers = workers
         server.connectionLimit = connections
         server.connectionsPerAddress = connectionsPerAddress
+        server.headerBytes = headerBytes
+        server.targetBytes = urlBytes
+        // Both, and as much again for the library's own bookkeeping of them.
+        server.connectionMemory = max(16 * 1024, 2 * (headerBytes + urlBytes))
         server.streams.heartbeat = Frame(ServerSentEvent(event: "heartbeat", data: Array("{}".utf8)))
         return server
     }

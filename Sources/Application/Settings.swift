@@ -2,6 +2,7 @@ import API
 import Crypto
 import Domain
 import Glibc
+import HTTP
 import Login
 import Mailboxes
 import Wire
@@ -26,6 +27,9 @@ package struct Settings: Sendable {
     package var ciphertextBytes = 64 * 1024
     package var envelopes = 256
     package var messageBytes = 1024 * 1024
+    package var bodyBytes = Route.smallBody
+    package var headerBytes = 8 * 1024
+    package var urlBytes = 4 * 1024
     package var mailboxItems = 10_000
     package var mailboxBytes = 64 * 1024 * 1024
     package var mailboxDays = 30

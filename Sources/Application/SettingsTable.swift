@@ -25,6 +25,9 @@ extension Setting {
         number("ENFILADE_CIPHERTEXT_BYTES", \.ciphertextBytes, 1024...1_048_576, "ciphertext of one envelope"),
         number("ENFILADE_ENVELOPES", \.envelopes, 1...4096, "envelopes in one message"),
         number("ENFILADE_MESSAGE_BYTES", \.messageBytes, 4096...67_108_864, "body of one message"),
+        number("ENFILADE_BODY_BYTES", \.bodyBytes, 4096...1_048_576, "body of any other request"),
+        number("ENFILADE_HEADER_BYTES", \.headerBytes, 2048...65_536, "headers of one request"),
+        number("ENFILADE_URL_BYTES", \.urlBytes, 1024...16_384, "URL of one request"),
         number("ENFILADE_MAILBOX_ITEMS", \.mailboxItems, 10...10_000_000, "items in one mailbox before the oldest go"),
         number(
             "ENFILADE_MAILBOX_BYTES", \.mailboxBytes, 65_536...1_099_511_627_776,

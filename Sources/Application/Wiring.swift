@@ -120,7 +120,7 @@ final class Wiring: Sendable {
     }
 
     func makeRouter() throws -> Router {
-        try Router(endpoints.map { ($0.route, $0.handler(gate)) })
+        try Router(endpoints.map { $0.within(settings.bodyBytes) }.map { ($0.route, $0.handler(gate)) })
     }
 
     func makeServer() throws -> Server {

@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import Lanes
 import Synchronization
 
 /// The thread that accepts connections and hands them to the library.
@@ -21,7 +22,7 @@ final class Acceptor: Sendable {
     }
 
     func start() throws(ServerFault) {
-        guard let started = Thread("http-accept", { self.run() }) else {
+        guard let started = Thread(named: "http-accept", { self.run() }) else {
             throw .system(call: "pthread_create", code: EAGAIN)
         }
         thread.withLock { $0 = started }

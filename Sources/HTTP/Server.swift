@@ -1,4 +1,5 @@
 import Glibc
+import Lanes
 import Synchronization
 
 /// An HTTP/1.1 server: start it once, drain it once.
@@ -127,7 +128,7 @@ package final class Server: Sendable {
             }
             for continuation in waiting { continuation.resume() }
         }
-        guard let thread = Thread("http-drain", work) else { return work() }
+        guard let thread = Thread(named: "http-drain", work) else { return work() }
         thread.detach()
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Lanes
 import Synchronization
 
 /// The thread that cuts off clients that are too slow.
@@ -18,7 +19,7 @@ final class Sweeper: Sendable {
     }
 
     func start() throws(ServerFault) {
-        guard let started = Thread("http-deadlines", { self.run() }) else {
+        guard let started = Thread(named: "http-deadlines", { self.run() }) else {
             throw .system(call: "pthread_create", code: EAGAIN)
         }
         thread.withLock { $0 = started }

@@ -146,6 +146,25 @@ import Wire
         }
     }
 
+    @Test("An extension removes and renames no device and ends no session but its own, whatever its scopes")
+    func narrowExtension() async throws {
+        try await TestServer.with { server in
+            let cast = try await Cast.gather(on: server)
+            let scopes = ["openid", "mailbox.read", "config"]
+            try await server.makeApp("notes-share", scopes: scopes, parent: Cast.app, by: cast.admin.owner)
+            let share = try await server.signIn(
+                "ada", password: "ada-password", app: "notes-share", scope: scopes.joined(separator: " "))
+            let enrolled = try await share.call("POST", "/v1/devices", cast.member.enrolment(for: share))
+            #expect(enrolled.status == 200, "\(enrolled.text)")
+            let device = "/v1/devices/\(cast.member.id)"
+            #expect(try await share.call("DELETE", device).status == 403)
+            #expect(try await share.call("PATCH", device, ["name": "Mine"]).status == 403)
+            #expect(try await share.call("DELETE", "/v1/sessions/\(cast.member.owner.session)").status == 403)
+            #expect(try await cast.member.owner.get("/v1/session").status == 200)
+            #expect(try await share.call("DELETE", "/v1/sessions/\(share.session)").status == 204)
+        }
+    }
+
     @Test("A session that ends, by whomever, ends its stream and its refresh token, and no other session's")
     func endings() async throws {
         try await TestServer.with { server in

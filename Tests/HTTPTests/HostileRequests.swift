@@ -54,6 +54,10 @@ enum HostileRequests {
             "pipelined behind a task", get("Host: x\r\n", "/async") + get("Host: x\r\n"), [200, 200], .open,
             ["async", "fast"]),
         RawCase(
+            "two hundred parameters", get("Host: x\r\n", "/fast?" + String(repeating: "a=1&", count: 200)), [200],
+            .open,
+            ["fast"]),
+        RawCase(
             "a chunked body", post("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n0\r\n\r\n"), [200], .open, ["echo"]),
         RawCase(
             "chunked in any case", post("transfer-encoding: Chunked\r\n", "3\r\nabc\r\n0\r\n\r\n"), [200], .open,
@@ -163,6 +167,11 @@ enum HostileRequests {
         RawCase("a relative target", get("Host: x\r\n", "fast") + next, [400], .closed),
         RawCase("an absolute target with user", get("Host: x\r\n", "http://u@x/fast") + next, [400], .closed),
         RawCase("an unknown scheme", get("Host: x\r\n", "ftp://x/fast") + next, [400], .closed),
+        // More pairs than the library's memory for a connection holds: it must not be the one to read them.
+        RawCase(
+            "seven hundred parameters", get("Host: x\r\n", "/fast?" + String(repeating: "a=1&", count: 700)) + next,
+            [400],
+            .closed),
         RawCase("a bad escape in the query", get("Host: x\r\n", "/fast?a=%zz") + next, [400], .closed),
         RawCase("GET *", get("Host: x\r\n", "*") + next, [400], .closed),
         RawCase("a doubled space behind the method", "GET  /fast HTTP/1.1\r\nHost: x\r\n\r\n" + next, [400], .closed),

@@ -137,6 +137,23 @@ import Wire
         }
     }
 
+    @Test("Guesses sent all at once are counted before they are compared")
+    func guessesAtOnce() async throws {
+        try await TestServer.with { server in
+            let ticket = try await server.ticket()
+            server.clock.stop()
+            let form = FormCoding.encode([("request", ticket), ("username", "admin"), ("password", "wrong")])
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 {
+                    let client = Client(port: server.port)
+                    group.addTask { try await client.post(form: form, to: "/oauth2/authorize").status }
+                }
+                return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+            }
+            #expect(statuses == [401: 5, 429: 15])
+        }
+    }
+
     @Test("A damaged, missing or old ticket, a field given twice and a form from another site go no further")
     func badForms() async throws {
         try await TestServer.with { server in

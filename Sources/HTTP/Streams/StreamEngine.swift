@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import Lanes
 import Synchronization
 
 /// The thread that watches the sockets of all event streams and keeps their time.
@@ -61,7 +62,7 @@ package final class StreamEngine: Sendable {
     var streamsTotal: Int { total.load(ordering: .relaxed) }
 
     func start() throws(ServerFault) {
-        guard let started = Thread("http-streams", { self.run() }) else {
+        guard let started = Thread(named: "http-streams", { self.run() }) else {
             throw .system(call: "pthread_create", code: EAGAIN)
         }
         thread.withLock { $0 = started }
