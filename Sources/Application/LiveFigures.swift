@@ -35,6 +35,7 @@ final class LiveFigures: Sendable {
         page.gauge(
             "enfilade_mailbox_waiting_messages", "Messages that wait for a commit.", Double(waiting.waitingMessages))
         page.gauge("enfilade_mailbox_recent_bytes", "Just committed items held in memory.", Double(waiting.recentBytes))
+        page.gauge("enfilade_mailbox_watched", "Mailboxes that a stream follows.", Double(waiting.watchedMailboxes))
         let order = audit.figures
         page.gauge("enfilade_audit_pending_entries", "Entries that have no index yet.", Double(order.pending))
         page.gauge("enfilade_audit_last_index", "Index of the last entry.", Double(order.lastIndex ?? -1))

@@ -22,14 +22,18 @@ package struct Owner: Sendable {
         let lanes = LaneGroup(name: "argon2id", count: 1, waiting: 1)
         let passwords = Passwords(lanes: lanes, cost: settings.passwordCost)
         return try await connected { (pool) async throws(Failure) in
-            try await Accounts.createAdministrator(
+            try await Migrator(pool: pool).standing().check()
+            return try await Accounts.createAdministrator(
                 username: username, displayName: displayName, password: password, passwords: passwords,
                 in: database(pool))
         }
     }
 
     package func markRestored() async throws -> Int {
-        try await connected { (pool) async throws(Failure) in try await Mailboxes.restored(in: database(pool)) }
+        try await connected { (pool) async throws(Failure) in
+            try await Migrator(pool: pool).standing().check()
+            return try await Mailboxes.restored(in: database(pool))
+        }
     }
 
     package static func createKey(at path: String) throws { try RootKey.create(path: path) }

@@ -88,7 +88,7 @@ final class Wiring: Sendable {
         var isFaltering = false
         while !isCancelled() {
             do throws(Failure) {
-                try check(try await migrator.standing())
+                try await migrator.standing().check()
                 try await login.prepare()
                 if isFaltering { observe(.recovered(task: "start")) }
                 return true
@@ -101,16 +101,6 @@ final class Wiring: Sendable {
             }
         }
         return false
-    }
-
-    private func check(_ standing: Migrator.Standing) throws(Failure) {
-        switch standing {
-        case .current: return
-        case .behind(let names):
-            throw .broken(cause: "the schema lacks \(names.joined(separator: ", ")): run enfilade migrate")
-        case .ahead(let name): throw .broken(cause: "the schema has \(name), which needs a newer enfilade")
-        case .altered(let name): throw .broken(cause: "the migration \(name) was applied with other content")
-        }
     }
 
     func close(_ services: Task<Void, Never>) async {

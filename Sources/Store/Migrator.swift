@@ -15,6 +15,8 @@ package struct Migrator: Sendable {
         case ahead(String)
         /// A migration that was applied reads differently here.
         case altered(String)
+        /// The role as which servers connect does not exist, so nothing can be granted to it.
+        case lacksRole
 
         /// Whether this binary may serve from the schema: it has all that this binary knows, and nothing that excludes it.
         package var isUsable: Bool { self == .current }
@@ -43,6 +45,7 @@ package struct Migrator: Sendable {
     package func migrate(observe: @escaping Observe) async throws(Failure) -> Standing {
         try await lend { connection throws(PostgresError) in
             try Self.locked(connection) { () throws(PostgresError) in
+                guard try Self.hasServingRole(connection) else { return .lacksRole }
                 try connection.script(Self.table)
                 let applied = try Self.applied(connection)
                 let checksums = try Self.checksums(connection)
@@ -82,6 +85,12 @@ package struct Migrator: Sendable {
         let known = Set(applied.map(\.version))
         let missing = Migration.all.filter { !known.contains($0.version) }.map(\.name)
         return missing.isEmpty ? .current : .behind(missing)
+    }
+
+    private static func hasServingRole(_ connection: borrowing Connection) throws(PostgresError) -> Bool {
+        try connection.first("SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'enfilade_app')") {
+            row throws(PostgresError) in try row[0] as Bool
+        } ?? false
     }
 
     private static func applied(_ connection: borrowing Connection) throws(PostgresError) -> [Applied] {

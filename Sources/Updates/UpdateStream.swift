@@ -122,6 +122,8 @@ extension UpdateStream {
     func closed(_ stream: EventStream, _ end: EventStream.End) {
         let wasOpen = state.withLock { state in
             state.machine.end()
+            // They hold each other; whoever does not let go here stays for ever, and its feeds with it.
+            defer { state.stream = nil }
             return state.stream != nil
         }
         onClose(self)

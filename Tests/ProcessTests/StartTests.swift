@@ -62,6 +62,11 @@ import Wire
         #expect(outcome.exit == .status(1))
         #expect(outcome.complaints.count == 1)
         #expect(outcome.errors.contains("run enfilade migrate"))
+        for arguments in [["restored"], ["admin", "create", "--username", "root", "--password-file", "/etc/hostname"]] {
+            let refused = try await Binary.run(arguments, try Template.environment(for: database))
+            #expect(refused.exit == .status(1))
+            #expect(refused.errors.contains("run enfilade migrate"), "\(refused.errors)")
+        }
         try await Template.drop(database)
     }
 

@@ -26,6 +26,9 @@ enum Migrate: Verb {
             return 0
         case .behind(let names): return Output.fail("still missing: \(names.joined(separator: ", "))")
         case .ahead(let name): return Output.fail("the schema has \(name), which needs a newer enfilade")
+        case .lacksRole:
+            return Output.fail(
+                "the role enfilade_app does not exist: CREATE ROLE enfilade_app LOGIN, then run this again")
         case .altered(let name): return Output.fail("\(name) was applied with other content than this binary has")
         }
     }
