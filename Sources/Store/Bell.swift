@@ -14,6 +14,9 @@ package final class Bell: Service {
     private struct State {
         var listeners: [Listen] = []
         var outgoing: Set<Doorbell> = []
+        /// The sender, when there is nothing to send.
+        var idle: CheckedContinuation<Void, Never>?
+        var isStopped = false
     }
 
     static let channel = "enfilade"
@@ -45,10 +48,13 @@ package final class Bell: Service {
     /// Rings here and, soon, on every other node.
     package func ring(_ doorbells: [Doorbell]) {
         guard !doorbells.isEmpty else { return }
-        state.withLock { state in
-            guard state.outgoing.count < Self.outgoingLimit else { return }
+        let idle = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard state.outgoing.count < Self.outgoingLimit else { return nil }
             state.outgoing.formUnion(doorbells)
+            defer { state.idle = nil }
+            return state.idle
         }
+        idle?.resume()
         ringHere(doorbells)
     }
 
@@ -67,6 +73,7 @@ package final class Bell: Service {
         listener.start()
         var isFaltering = false
         while !Task.isCancelled {
+            await somethingToSend()
             if await send() {
                 if isFaltering { observe(.recovered(task: "bell")) }
                 isFaltering = false
@@ -78,6 +85,27 @@ package final class Bell: Service {
         }
         listener.stop()
         await pool.stop()
+    }
+
+    /// Returns when there is something to send, or the task is cancelled: a quiet node has no timer.
+    private func somethingToSend() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isNow = state.withLock { state in
+                    guard state.outgoing.isEmpty, !state.isStopped else { return true }
+                    state.idle = continuation
+                    return false
+                }
+                if isNow { continuation.resume() }
+            }
+        } onCancel: {
+            let idle = state.withLock { state in
+                state.isStopped = true
+                defer { state.idle = nil }
+                return state.idle
+            }
+            idle?.resume()
+        }
     }
 
     /// Returns whether PostgreSQL took everything; what it did not take is dropped, since others poll.

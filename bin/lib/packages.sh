@@ -12,6 +12,9 @@ readonly run_packages=(curl postgresql-15)
 readonly python_packages=(python3 python3-venv)
 readonly demo_packages=(python3 python3-httpx python3-nacl)
 readonly check_packages=(shellcheck)
+readonly every_package=(
+    "${build_packages[@]}" "${run_packages[@]}" "${python_packages[@]}" "${demo_packages[@]}" "${check_packages[@]}"
+)
 
 as_root() {
     if ((EUID == 0)); then "$@"; else sudo "$@"; fi
@@ -30,7 +33,9 @@ need_packages() {
     mapfile -t missing < <(missing_packages "$@")
     ((${#missing[@]})) || return 0
     if ((EUID != 0)) && ! command -v sudo >/dev/null; then
-        die "Debian packages are missing and there is no sudo; as root, run: apt-get install ${missing[*]}"
+        mapfile -t missing < <(missing_packages "$@" "${every_package[@]}")
+        die "Debian packages are missing and there is no sudo; as root, run (it has what all of bin/ needs):" \
+            "apt-get install --no-install-recommends ${missing[*]}"
     fi
     step "Installing Debian packages: ${missing[*]}"
     as_root apt-get update -qq || die "apt-get update failed; is the network there, and may this account use sudo?"
@@ -38,9 +43,13 @@ need_packages() {
         || die "apt-get could not install: ${missing[*]} (Debian 12 has them all; its message is above)"
 }
 
+# What packages say while they are set up concerns nobody unless it fails.
 install_packages() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends \
-        -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@" </dev/null >/dev/null
+    local said
+    said=$(as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends \
+        -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@" </dev/null 2>&1) && return 0
+    printf '%s\n' "$said" >&2
+    return 1
 }
 
 # Debian's PostgreSQL makes and starts a cluster of its own when first installed. Nobody asked for one here.
