@@ -277,9 +277,11 @@ class Story:
             self.fact(act.actor, f"{act.action:<26} {act.outcome}", f"{when}  {act.target:<28} {where}".rstrip())
 
     def search_the_log(self) -> None:
-        self.transcript.chapter("The server's log is searched for every secret used")
-        self.admin.sign_out()
         path = evidence.server_log()
+        self.transcript.chapter(
+            "The administrator signs out" if path is None else "The server's log is searched for every secret used"
+        )
+        self.admin.sign_out()
         if path is None:
             self.fact("log", "not searched", "name the file that holds it in ENFILADE_SERVER_LOG")
             return

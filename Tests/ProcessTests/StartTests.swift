@@ -30,7 +30,7 @@ import Wire
         #expect(first.exit == .status(0))
         let applied = first.output.split(separator: "\n").filter { $0.hasPrefix("applied ") }
         #expect(applied.count == Int(try await Self.sql("SELECT count(*) FROM schema_migration", in: database)))
-        #expect(applied.first?.hasPrefix("applied 1 ") == true)
+        #expect(applied.first?.hasPrefix("applied migration 1 ") == true)
         let second = try await Binary.run(["migrate"], environment)
         #expect(second.exit == .status(0))
         #expect(second.output == "the schema is up to date\n")

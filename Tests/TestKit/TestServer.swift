@@ -154,6 +154,9 @@ package actor Template {
         let path = "\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/enfilade-test-key-\(getpid())"
         unlink(path)
         do { try RootKey.create(path: path) } catch { return "" }
-        return path
+        // Kept open and nowhere else: it goes with this process, however that ends.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        unlink(path)
+        return "/proc/\(getpid())/fd/\(descriptor)"
     }()
 }

@@ -52,7 +52,7 @@ place_cluster() {
         rm -f "$link"
         if ((EUID == 0)) && ! as_cluster_owner test -x "$state"; then
             local elsewhere
-            elsewhere=/var/lib/enfilade-dev/$(sha256sum <<<"$state" | cut -c 1-16)
+            elsewhere=$(place_elsewhere "$state")
             say "User postgres cannot enter $state, so the database is kept in $elsewhere."
             install -d -m 711 "${elsewhere%/*}"
             mkdir -p "$elsewhere"
@@ -65,6 +65,8 @@ place_cluster() {
     fi
     cluster=$(realpath "$link")
 }
+
+place_elsewhere() { printf '/var/lib/enfilade-dev/%s' "$(sha256sum <<<"$1" | cut -c 1-16)"; }
 
 # Complete or not there at all: the data folder gets its name when roles and database are in it.
 make_cluster() {

@@ -18,7 +18,7 @@ enum Migrate: Verb {
         try settings.checkForOwner()
         let standing = try await Owner(settings).migrate { observation in
             guard case .migrated(let version, let name) = observation else { return }
-            Output.print("applied \(version) \(name)")
+            Output.print("applied migration \(version) \(name)")
         }
         switch standing {
         case .current:
