@@ -147,8 +147,9 @@ import Testing
             try client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\nGET /large HTTP/1.1\r\nHost: x\r\n\r\n")
             return client
         }
+        // Not open any more because it was cut, and not because it is not open yet.
         #expect(
-            await eventually { scene.server.figures.openConnections == 0 && scene.server.figures.acceptedTotal == 1 })
+            await eventually { scene.server.figures.timedOutTotal == 1 && scene.server.figures.openConnections == 0 })
         _ = client
         await scene.server.drain(grace: .seconds(1))
         #expect(scene.exchanges.withLock { $0.last?.end } == .timeout)
