@@ -121,19 +121,21 @@ import Wire
             let admin = try await server.signInAdmin()
             let before = try await Snapshot.of(server)
             let head = "Host: x\r\nAuthorization: Bearer \(admin.accessToken)\r\n"
-            let client = try RawClient(port: server.port)
-            try client.send(
-                "POST /v1/accounts HTTP/1.1\r\n\(head)Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-            )
-            let chunk = "8000\r\n" + String(repeating: " ", count: 0x8000) + "\r\n"
-            // The server may close before the last of it was written.
-            for _ in 0..<3 { try? client.send(chunk) }
-            try? client.send("0\r\n\r\n")
-            #expect(try client.answer().status == 413)
-            for target in ["GET /v1/accounts", "DELETE /v1/sessions/\(admin.session)", "GET /healthz"] {
+            try await blocking {
                 let client = try RawClient(port: server.port)
-                try client.send("\(target) HTTP/1.1\r\n\(head)Content-Length: 2\r\n\r\n{}")
-                #expect(try client.answer().status == 400, "\(target)")
+                try client.send(
+                    "POST /v1/accounts HTTP/1.1\r\n\(head)Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                )
+                let chunk = "8000\r\n" + String(repeating: " ", count: 0x8000) + "\r\n"
+                // The server may close before the last of it was written.
+                for _ in 0..<3 { try? client.send(chunk) }
+                try? client.send("0\r\n\r\n")
+                #expect(try client.answer().status == 413)
+                for target in ["GET /v1/accounts", "DELETE /v1/sessions/\(admin.session)", "GET /healthz"] {
+                    let client = try RawClient(port: server.port)
+                    try client.send("\(target) HTTP/1.1\r\n\(head)Content-Length: 2\r\n\r\n{}")
+                    #expect(try client.answer().status == 400, "\(target)")
+                }
             }
             #expect(try await Snapshot.of(server).changes(since: before) == [])
         }
@@ -148,14 +150,16 @@ import Wire
                 POST /v1/accounts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(admin.accessToken)\r
                 Content-Type: application/json\r\nExpect: 100-continue\r\n
                 """
-            let client = try RawClient(port: server.port)
-            try client.send("\(head)Content-Length: \(body.utf8.count)\r\n\r\n")
-            #expect(try client.head().status == 100)
-            try client.send(body)
-            #expect(try client.answer().status == 201)
-            let large = try RawClient(port: server.port)
-            try large.send("\(head)Content-Length: 70000\r\n\r\n")
-            #expect(try large.answer().status == 413)
+            try await blocking {
+                let client = try RawClient(port: server.port)
+                try client.send("\(head)Content-Length: \(body.utf8.count)\r\n\r\n")
+                #expect(try client.head().status == 100)
+                try client.send(body)
+                #expect(try client.answer().status == 201)
+                let large = try RawClient(port: server.port)
+                try large.send("\(head)Content-Length: 70000\r\n\r\n")
+                #expect(try large.answer().status == 413)
+            }
         }
     }
 }

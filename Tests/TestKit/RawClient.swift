@@ -1,4 +1,5 @@
 import Glibc
+import Lanes
 import Synchronization
 
 /// A blocking client that writes exactly what it is told and reads what comes back.
@@ -36,6 +37,10 @@ package final class RawClient: Sendable {
         set { received.withLock { $0 = newValue } }
     }
 
+    /// Connects; not for asynchronous code, which runs it within `blocking`.
+    ///
+    /// Who blocks one of the few threads that tests share may wait for a server of this very process, which needs them.
+    @available(*, noasync)
     package init(port: Int, timeout: Int = 30, receiveBuffer: Int32? = nil) throws {
         // Not inherited: a program that another test starts meanwhile would keep the connection open.
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -164,4 +169,9 @@ package final class RawClient: Sendable {
     package func isEnded() throws -> Bool {
         try rest().isEmpty
     }
+}
+
+/// Runs what blocks on a thread of its own.
+package func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await Lane(name: "blocking").run { () throws -> Value in try work() }
 }
