@@ -67,12 +67,3 @@ final class Sequencer: Service {
         }
     }
 }
-
-extension Failure {
-    fileprivate var cause: String {
-        switch self {
-        case .unavailable(let cause), .broken(let cause): cause
-        default: "refused"
-        }
-    }
-}

@@ -25,6 +25,14 @@ package enum Failure: Error, Sendable {
     /// Our fault. The cause is for operators and never shown.
     case broken(cause: String)
 
+    /// What the log says of a task that failed by this; what a client sent is never in it.
+    package var cause: String {
+        switch self {
+        case .unavailable(let cause), .broken(let cause): cause
+        default: "refused"
+        }
+    }
+
     package static func invalid(_ pointer: String, _ detail: String) -> Failure {
         .invalid([FieldFault(pointer: pointer, detail: detail)])
     }

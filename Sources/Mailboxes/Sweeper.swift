@@ -34,7 +34,7 @@ final class Sweeper: Service {
                 isFaltering = false
             } catch {
                 if !isFaltering, !Task.isCancelled {
-                    observe(.faltered(task: "mailbox sweeper", cause: "\(error)"))
+                    observe(.faltered(task: "mailbox sweeper", cause: error.cause))
                     isFaltering = true
                 }
             }

@@ -25,7 +25,7 @@ struct Poll: Service {
                 if isFaltering { observe(.recovered(task: "updates-poll")) }
                 isFaltering = false
             } catch {
-                if !isFaltering { observe(.faltered(task: "updates-poll", cause: "the database did not answer")) }
+                if !isFaltering { observe(.faltered(task: "updates-poll", cause: error.cause)) }
                 isFaltering = true
             }
         }

@@ -71,13 +71,3 @@ struct KeyRotation: Service {
         return now + lead
     }
 }
-
-extension Failure {
-    /// For operators.
-    var cause: String {
-        switch self {
-        case .unavailable(let cause), .broken(let cause): cause
-        default: "\(self)"
-        }
-    }
-}
