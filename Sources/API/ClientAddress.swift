@@ -21,19 +21,20 @@ package struct TrustedProxies: Sendable {
 
     package var isEmpty: Bool { networks.isEmpty }
 
-    /// The client's address in text, or `nil` when nothing trustworthy is known of it: a loopback peer that forwards
-    /// for others, say, is nobody.
-    package func client(of head: RequestHead) -> String? {
-        guard isTrusted(head.peer) else { return head.peer.text }
+    /// The client's address, or `nil` when nothing trustworthy is known of it: a loopback peer that forwards for
+    /// others, say, is nobody.
+    package func client(of head: RequestHead) -> Address? {
+        guard isTrusted(head.peer) else { return head.peer }
         let hops = head.headers.values("x-forwarded-for").flatMap { $0.split(separator: ",") }
         for hop in hops.reversed() {
             guard let address = Address(text: String(hop.filter { $0 != " " && $0 != "\t" })) else { return nil }
-            guard isTrusted(address) else { return address.text }
+            guard isTrusted(address) else { return address }
         }
         return nil
     }
 
-    private func isTrusted(_ address: Address) -> Bool { networks.contains { $0.contains(address) } }
+    /// Whether what this peer says of others is believed.
+    package func isTrusted(_ address: Address) -> Bool { networks.contains { $0.contains(address) } }
 }
 
 /// An address or a CIDR network.

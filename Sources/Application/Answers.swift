@@ -49,6 +49,7 @@ extension RequestObservation {
         self.init(
             method: exchange.method, route: exchange.routePattern ?? "none", status: exchange.status,
             seconds: Double(exchange.duration) / 1e9, requestID: exchange.requestID, peer: exchange.peer.text,
+            client: exchange.client?.text,
             bytesIn: exchange.requestBytes, bytesOut: exchange.responseBytes, ending: ending)
     }
 }

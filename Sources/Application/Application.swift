@@ -45,7 +45,7 @@ package final class Application: Sendable {
             let server = try wiring.makeServer()
             try server.start()
             wiring.figures.attach(server)
-            wiring.observe(.started(address: "\(settings.listenAddress):\(server.port)", version: Program.version))
+            wiring.observe(.started(address: server.address?.description ?? "", version: Program.version))
             return Application(wiring: wiring, server: server, services: services)
         } catch {
             await wiring.close(services)

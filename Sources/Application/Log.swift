@@ -90,6 +90,7 @@ package final class Log: Sendable {
         writer.field("bytesIn", request.bytesIn)
         writer.field("bytesOut", request.bytesOut)
         writer.field("peer", request.peer)
+        if let client = request.client { writer.field("client", client) }
         writer.field("ending", "\(request.ending)")
     }
 }

@@ -48,6 +48,7 @@ extension Settings {
         var server = Server.Settings()
         server.address = listenAddress
         server.port = listenPort
+        server.inheritedSocket = inheritedSocket
         server.workers = workers
         server.connectionLimit = connections
         server.connectionsPerAddress = connectionsPerAddress

@@ -37,6 +37,8 @@ package struct Settings: Sendable {
     package var streamsPerAccount = 32
     package var configurationBytes = 256 * 1024
     package var drainSeconds = 10
+    /// Not from the environment: what the process was started with.
+    package var inheritedSocket: Int32?
 
     package init() {}
 

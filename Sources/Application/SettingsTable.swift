@@ -18,7 +18,7 @@ extension Setting {
         number("ENFILADE_CONNECTIONS", \.connections, 8...1_000_000, "open connections before the rest wait"),
         number(
             "ENFILADE_CONNECTIONS_PER_ADDRESS", \.connectionsPerAddress, 1...1_000_000,
-            "open connections of one peer address"),
+            "open connections of one peer address, trusted proxies excepted"),
         number("ENFILADE_ACCESS_TOKEN_SECONDS", \.accessTokenSeconds, 60...600, "life of an access token"),
         number("ENFILADE_PASSWORD_LANES", \.passwordLanes, 1...32, "threads that check passwords"),
         number("ENFILADE_PASSWORD_MIB", \.passwordMemory, 8...1024, "memory of one password check (argon2id)"),

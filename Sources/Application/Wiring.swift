@@ -24,6 +24,7 @@ final class Wiring: Sendable {
     let figures: LiveFigures
     let isDraining = Atomic(false)
 
+    private let proxies: TrustedProxies
     private let bell: Bell
     private let gate: Gate
     private let login: Login
@@ -56,7 +57,7 @@ final class Wiring: Sendable {
         let database = Database(pool: pool, bell: bell, clock: clock, entropy: entropy)
         passwordLanes = LaneGroup(name: "argon2id", count: settings.passwordLanes, waiting: settings.passwordLanes * 32)
         let passwords = Passwords(lanes: passwordLanes, cost: settings.passwordCost)
-        let proxies = TrustedProxies(settings.trustedProxies) ?? .none
+        proxies = TrustedProxies(settings.trustedProxies) ?? .none
         login = Login(
             database: database, issuer: settings.issuer, keys: key, passwords: passwords, proxies: proxies,
             settings: settings.login, observe: observe)
@@ -114,8 +115,11 @@ final class Wiring: Sendable {
     }
 
     func makeServer() throws -> Server {
-        Server(
-            settings: settings.server, router: try makeRouter(),
+        var server = settings.server
+        server.isProxy = { [proxies] in proxies.isTrusted($0) }
+        server.client = { [proxies] in proxies.client(of: $0) }
+        return Server(
+            settings: server, router: try makeRouter(),
             refuse: { refusal, id in Problem.response(to: refusal, requestID: id) },
             observe: { [observe] exchange in observe(.request(RequestObservation(exchange))) },
             requestID: { [clock, entropy] headers in RequestID.choose(headers) { entropy.uuid(at: clock.now()) } },

@@ -28,14 +28,17 @@ package struct RequestObservation: Sendable {
     package let status: Int
     package let seconds: Double
     package let requestID: String
+    /// Whose connection it was.
     package let peer: String
+    /// Who asked: the peer, or whom a trusted proxy names; nil when nothing trustworthy is known.
+    package let client: String?
     package let bytesIn: Int
     package let bytesOut: Int
     package let ending: StaticString
 
     package init(
-        method: String, route: String, status: Int, seconds: Double, requestID: String, peer: String, bytesIn: Int,
-        bytesOut: Int, ending: StaticString
+        method: String, route: String, status: Int, seconds: Double, requestID: String, peer: String,
+        client: String?, bytesIn: Int, bytesOut: Int, ending: StaticString
     ) {
         self.method = method
         self.route = route
@@ -43,6 +46,7 @@ package struct RequestObservation: Sendable {
         self.seconds = seconds
         self.requestID = requestID
         self.peer = peer
+        self.client = client
         self.bytesIn = bytesIn
         self.bytesOut = bytesOut
         self.ending = ending

@@ -47,33 +47,6 @@ import Testing
         scene.door.open()
     }
 
-    @Test func refusesNewRequestsOnKeptConnectionsWhileDraining() async throws {
-        let scene = try Scene()
-        let clients = try await blocking {
-            let waiting = try scene.client()
-            try waiting.send("GET /held HTTP/1.1\r\nHost: x\r\n\r\n")
-            let kept = try scene.client()
-            try kept.send("GET /fast HTTP/1.1\r\nHost: x\r\n\r\n")
-            _ = try kept.answer()
-            return (waiting, kept)
-        }
-        #expect(await eventually { scene.door.waiting == 1 })
-        async let drained: Void = scene.server.drain(grace: .seconds(10))
-        async let drainedToo: Void = scene.server.drain(grace: .seconds(10))
-        #expect(await eventually { scene.server.isDraining })
-        try await blocking {
-            let kept = clients.1
-            try kept.send("GET /fast HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(try kept.answer().status == 503)
-            #expect(try kept.isEnded())
-        }
-        scene.door.open()
-        await drained
-        await drainedToo
-        #expect(try clients.0.answer().status == 200)
-        await scene.server.drain(grace: .zero)
-    }
-
     @Test func servesThreeTimesTheAcceptLimit() async throws {
         let scene = try Scene { $0.connectionLimit = 20 }
         try await blocking {

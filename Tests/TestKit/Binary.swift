@@ -37,6 +37,12 @@ package enum Binary {
         Command(["setpriv", "--pdeathsig", "KILL", path] + arguments, environment: environment)
     }
 
+    /// The server with its standard input as the listening socket that a supervisor passes on.
+    static func activated(_ environment: [String: String]) -> Command {
+        let script = "LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" serve 3<&0 </dev/null"
+        return Command(["setpriv", "--pdeathsig", "KILL", "sh", "-c", script, path], environment: environment)
+    }
+
     /// Runs a verb to its end.
     package static func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> Outcome {
         let (process, output, errors) = try await maker.run { () throws -> (pid_t, Int32, Int32) in

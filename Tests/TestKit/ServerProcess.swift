@@ -49,14 +49,19 @@ package final class ServerProcess: Site {
     }
 
     /// Starts the program with exactly this environment and does not wait for it.
-    package static func launch(_ environment: [String: String], database: String) async throws -> ServerProcess {
+    ///
+    /// With a socket, which already listens, it is passed on as systemd passes on that of a socket unit.
+    package static func launch(
+        _ environment: [String: String], database: String, socket: Int32? = nil
+    ) async throws -> ServerProcess {
         let log = ProcessLog()
         let process = try await Binary.maker.run { () throws -> ProcessHandle in
             let (ours, theirs) = try Command.channel()
             defer { close(theirs) }
             do {
-                let process = try Binary.command(["serve"], environment)
-                    .spawn(input: nil, output: nil, errors: theirs)
+                let command =
+                    socket == nil ? Binary.command(["serve"], environment) : Binary.activated(environment)
+                let process = try command.spawn(input: socket, output: nil, errors: theirs)
                 return ProcessHandle(process, errors: ours, log: log)
             } catch {
                 close(ours)

@@ -19,7 +19,10 @@ package struct Exchange: Sendable {
     package let requestBytes: Int
     package let responseBytes: Int
     package let requestID: String
+    /// Whose connection it was.
     package let peer: Address
+    /// Who asked, as far as that is known: behind a proxy not the peer.
+    package let client: Address?
     package let end: End
 }
 

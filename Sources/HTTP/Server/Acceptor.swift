@@ -28,7 +28,10 @@ final class Acceptor: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Stops accepting and closes the listening socket; returns what had waited to be accepted, answered with `refusal`.
+    /// Stops accepting and closes the listening socket.
+    ///
+    /// What had waited to be accepted is taken in as far as there is room and else returned, answered with `refusal`;
+    /// in an inherited socket it goes on waiting.
     func stop(refusal: () -> [UInt8]) -> Backlog {
         stopping.store(true, ordering: .releasing)
         connections.roomMade.raise()
@@ -38,7 +41,7 @@ final class Acceptor: Sendable {
         }
         guard let running else { return Backlog([], answer: []) }
         running.join()
-        let waiting = leftovers()
+        let waiting = listener.isInherited ? [] : leftovers()
         close(listener.socket)
         return Backlog(waiting, answer: waiting.isEmpty ? [] : refusal())
     }
@@ -46,13 +49,13 @@ final class Acceptor: Sendable {
     private func leftovers() -> [Int32] {
         var sockets: [Int32] = []
         // No more than the backlog holds: who connects meanwhile must not keep the server from stopping.
-        while sockets.count < Listener.backlog {
+        for _ in 0..<Listener.backlog {
             var storage = sockaddr_storage()
             var length = socklen_t(0)
             let socket = chttp_accept(listener.socket, &storage, &length)
             if socket < 0, errno == EINTR || errno == ECONNABORTED { continue }
             guard socket >= 0 else { break }
-            sockets.append(socket)
+            if connections.hasRoom() { take(socket, &storage, length) } else { sockets.append(socket) }
         }
         return sockets
     }

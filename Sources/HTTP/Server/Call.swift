@@ -13,6 +13,7 @@ final class Call: Sendable {
         var target: [UInt8] = []
         var targetAddress: UInt = 0
         var head: RequestHead?
+        var client: Address?
         var handler: (any Handler)?
         var methodName = "OTHER"
         var routePattern: String?
@@ -40,6 +41,7 @@ final class Call: Sendable {
         self.core = core
         self.connection = connection
         var state = State()
+        if !connection.isProxy { state.client = connection.peer }
         if let target {
             state.targetAddress = UInt(bitPattern: target)
             state.target = Array(UnsafeRawBufferPointer(start: target, count: strlen(target)))
@@ -184,6 +186,7 @@ final class Call: Sendable {
                 method: last.methodName, routePattern: last.routePattern,
                 status: last.status != 0 ? last.status : status, duration: Monotonic.now() - receivedAt,
                 requestBytes: last.receivedBytes, responseBytes: responseBytes, requestID: last.requestID,
-                peer: connection.peer, end: connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted))
+                peer: connection.peer, client: last.client,
+                end: connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted))
     }
 }

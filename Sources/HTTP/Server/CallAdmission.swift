@@ -61,6 +61,7 @@ extension Call {
         state.withLock { state in
             state.phase = .body
             state.head = reading.head
+            if connection.isProxy { state.client = core.settings.client(reading.head) }
             state.target = []
             state.requestID = reading.head.id
             state.routePattern = reading.head.routePattern.isEmpty ? nil : reading.head.routePattern
@@ -121,7 +122,6 @@ extension Call {
         let entry = core.router.entries[index]
         reading.head.parameters = parameters
         reading.head.routePattern = entry.route.pattern
-        if core.gate.isDraining, !entry.route.isStream { throw Refusal(.draining, "The server is stopping.") }
         let limit = try checkBody(entry.route.body, reading)
         guard MediaType.accepts(reading.head.headers.values("Accept"), produces: entry.route.produces) else {
             throw Refusal(.notAcceptable, "None of the accepted media types is available.")
@@ -131,7 +131,6 @@ extension Call {
     }
 
     private func unrouted(_ method: Method, _ match: Router.Match) throws(Refusal) -> Decision {
-        if core.gate.isDraining { throw Refusal(.draining, "The server is stopping.") }
         switch match {
         case .malformed: throw Refusal(.badRequest, "The path is malformed.")
         case .notAllowed(let methods) where method == .options: return .answer(Call.options(methods))

@@ -10,13 +10,16 @@ final class Connection: Sendable {
 
     let socket: Int32
     let peer: Address
+    /// Whether the peer forwards for others.
+    let isProxy: Bool
     private let state = Mutex(State())
     private let deadline: Atomic<Int64>
     private let cut = Atomic<Bool>(false)
 
-    init(socket: Int32, peer: Address, deadline: Int64) {
+    init(socket: Int32, peer: Address, isProxy: Bool, deadline: Int64) {
         self.socket = socket
         self.peer = peer
+        self.isProxy = isProxy
         self.deadline = Atomic(deadline)
     }
 

@@ -14,15 +14,15 @@ final class Connections: Sendable {
     private let state = Mutex(State())
     private let limit: Int
     private let limitPerAddress: Int?
-    private let isExempt: @Sendable (Address) -> Bool
+    private let isProxy: @Sendable (Address) -> Bool
     private let waitsForRoom = Atomic<Bool>(false)
     /// Raised when a connection closed while `waitForRoom` was on.
     let roomMade = Signal()
 
-    init(limit: Int, limitPerAddress: Int?, isExempt: @escaping @Sendable (Address) -> Bool) {
+    init(limit: Int, limitPerAddress: Int?, isProxy: @escaping @Sendable (Address) -> Bool) {
         self.limit = limit
         self.limitPerAddress = limitPerAddress
-        self.isExempt = isExempt
+        self.isProxy = isProxy
     }
 
     var figures: Figures {
@@ -48,8 +48,8 @@ final class Connections: Sendable {
 
     /// Takes a connection in; nil when its address has as many as it may.
     func add(socket: Int32, peer: Address, deadline: Int64) -> Connection? {
-        let isCounted = limitPerAddress != nil && !isExempt(peer)
-        let connection = Connection(socket: socket, peer: peer, deadline: deadline)
+        let connection = Connection(socket: socket, peer: peer, isProxy: isProxy(peer), deadline: deadline)
+        let isCounted = limitPerAddress != nil && !connection.isProxy
         return state.withLock { state in
             let slot = Int(socket)
             while state.slots.count <= slot { state.slots.append(nil) }

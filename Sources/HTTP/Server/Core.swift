@@ -17,6 +17,7 @@ final class Core: Sendable {
         let header: Int64
         let body: Int64
         let answer: Int64
+        let proxyIdle: Int64
     }
 
     init(
@@ -34,11 +35,12 @@ final class Core: Sendable {
         self.decorate = decorate
         connections = Connections(
             limit: settings.connectionLimit, limitPerAddress: settings.connectionsPerAddress,
-            isExempt: settings.isExempt)
+            isProxy: settings.isProxy)
         engine = StreamEngine(settings.streams)
         timeouts = Timeouts(
             idle: Monotonic.nanoseconds(settings.idleTimeout), header: Monotonic.nanoseconds(settings.headerTimeout),
-            body: Monotonic.nanoseconds(settings.bodyTimeout), answer: Monotonic.nanoseconds(settings.answerTimeout))
+            body: Monotonic.nanoseconds(settings.bodyTimeout), answer: Monotonic.nanoseconds(settings.answerTimeout),
+            proxyIdle: Monotonic.nanoseconds(settings.proxyIdleTimeout))
     }
 
     /// Our answer to a request that is not passed on.

@@ -1,15 +1,26 @@
 import CMicroHTTPD
 import Glibc
 
-/// The listening socket.
+/// The listening socket: our own, or one that was made before this process and outlives it.
 struct Listener: Sendable {
     /// Connections that the system keeps until they are accepted.
     static let backlog = 4096
 
     let socket: Int32
-    let port: Int
+    /// Where it listens, with the port that the system chose.
+    let address: Address
+    /// Somebody else keeps it open: what waits in it waits for the next process.
+    let isInherited: Bool
 
     init(_ settings: Server.Settings) throws(ServerFault) {
+        if let descriptor = settings.inheritedSocket {
+            try self.init(inherited: descriptor)
+        } else {
+            try self.init(new: settings)
+        }
+    }
+
+    private init(new settings: Server.Settings) throws(ServerFault) {
         guard let address = Address(settings.address, port: settings.port) else {
             throw .addressMalformed(settings.address)
         }
@@ -19,12 +30,29 @@ struct Listener: Sendable {
         guard socket >= 0 else { throw .system(call: "socket", code: errno) }
         do throws(ServerFault) {
             try Listener.bind(socket, &storage, length, settings)
-            self.port = try Listener.boundPort(socket)
+            self.address = try Listener.boundAddress(socket)
         } catch {
             Glibc.close(socket)
             throw error
         }
         self.socket = socket
+        isInherited = false
+    }
+
+    private init(inherited descriptor: Int32) throws(ServerFault) {
+        var listens: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let status = getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length)
+        guard status == 0, listens == 1, let address = try? Listener.boundAddress(descriptor) else {
+            throw .notListening(descriptor)
+        }
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
+            fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+        else { throw .system(call: "fcntl", code: errno) }
+        self.address = address
+        socket = descriptor
+        isInherited = true
     }
 
     private static func bind(
@@ -52,13 +80,13 @@ struct Listener: Sendable {
         }
     }
 
-    private static func boundPort(_ socket: Int32) throws(ServerFault) -> Int {
+    private static func boundAddress(_ socket: Int32) throws(ServerFault) -> Address {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
         }
         guard result == 0, let address = Address(storage) else { throw .system(call: "getsockname", code: errno) }
-        return address.port
+        return address
     }
 }

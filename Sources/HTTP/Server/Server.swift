@@ -8,7 +8,7 @@ package final class Server: Sendable {
         let daemon: Daemon
         let acceptor: Acceptor
         let sweeper: Sweeper
-        let port: Int
+        let address: Address
     }
 
     private enum State {
@@ -20,7 +20,7 @@ package final class Server: Sendable {
 
     private let core: Core
     private let state = Mutex(State.new)
-    private let boundPort = Atomic<Int>(0)
+    private let bound = Mutex<Address?>(nil)
 
     /// Makes a server that is not yet listening.
     ///
@@ -40,7 +40,10 @@ package final class Server: Sendable {
     }
 
     /// The port it listens on; 0 before `start`.
-    package var port: Int { boundPort.load(ordering: .relaxed) }
+    package var port: Int { address?.port ?? 0 }
+
+    /// Where it listens; nil before `start`.
+    package var address: Address? { bound.withLock { $0 } }
 
     package var isDraining: Bool { core.gate.isDraining }
 
@@ -59,7 +62,7 @@ package final class Server: Sendable {
         try state.withLock { (state) throws(ServerFault) in
             guard case .new = state else { throw .alreadyStarted }
             let parts = try assemble()
-            boundPort.store(parts.port, ordering: .relaxed)
+            bound.withLock { $0 = parts.address }
             state = .running(parts)
         }
     }
@@ -84,7 +87,7 @@ package final class Server: Sendable {
                 daemon.stop(core: core)
                 throw error
             }
-            return Parts(daemon: daemon, acceptor: acceptor, sweeper: sweeper, port: listener.port)
+            return Parts(daemon: daemon, acceptor: acceptor, sweeper: sweeper, address: listener.address)
         } catch {
             sweeper.stop()
             core.engine.stop()
@@ -95,7 +98,9 @@ package final class Server: Sendable {
 
     /// Stops without cutting anybody off who is done within `grace`; returns when everything has stopped.
     ///
-    /// Accepting stops at once, streams end with their farewell, and requests in flight are refused after the grace.
+    /// Accepting stops at once and streams end with their farewell. What kept connections still ask is answered and
+    /// ends them; a proxy's quiet ones are kept a little, so that it can end them itself. Requests in flight are
+    /// refused after the grace.
     /// Calls after the first wait for the same end.
     package func drain(grace: Duration) async {
         await withCheckedContinuation { continuation in
@@ -134,11 +139,15 @@ package final class Server: Sendable {
 
     private func stop(_ parts: Parts, until deadline: Int64) {
         let gate = core.gate
+        let began = Monotonic.now()
         gate.startDraining()
         var backlog = parts.acceptor.stop { core.refusalOfBacklog() }
         core.engine.endAll()
         // What has arrived but was not read yet is in flight too.
         wait(until: deadline) { gate.requestsInFlight == 0 && !core.connections.all.contains { $0.hasUnread } }
+        // A proxy that asks in the very moment in which its connection is closed cannot know whether it was heard.
+        wait(until: min(deadline, began + core.timeouts.proxyIdle)) { !core.connections.all.contains(where: \.isProxy) }
+        wait(until: deadline) { gate.requestsInFlight == 0 }
         gate.close()
         core.engine.cutAll()
         for connection in core.connections.all { connection.call?.giveUp() }

@@ -11,8 +11,10 @@ extension Server {
         package var connectionLimit = 4096
         /// Above it, further connections of one address are closed at once; nil for no limit.
         package var connectionsPerAddress: Int?
-        /// Addresses that `connectionsPerAddress` does not count, such as proxies.
-        package var isExempt: @Sendable (Address) -> Bool = { _ in false }
+        /// Peers that forward for others: `connectionsPerAddress` does not count them.
+        package var isProxy: @Sendable (Address) -> Bool = { _ in false }
+        /// Who sent a request that a proxy forwarded; nil when that is not known.
+        package var client: @Sendable (RequestHead) -> Address? = { $0.peer }
         /// Bytes for one request's head and one answer's head.
         package var connectionMemory = 16 * 1024
         package var headerBytes = 8 * 1024
@@ -26,6 +28,10 @@ extension Server {
         package var bodyTimeout = Duration.seconds(60)
         /// How long reading an answer may take in all; streams are not counted.
         package var answerTimeout = Duration.seconds(60)
+        /// How long a server that stops keeps the quiet connections of proxies; theirs should end sooner.
+        package var proxyIdleTimeout = Duration.seconds(3)
+        /// A socket that already listens, made by whoever started the process; address and port are then its own.
+        package var inheritedSocket: Int32?
         package var streams = StreamEngine.Settings()
 
         package init() {}
@@ -39,6 +45,8 @@ package enum ServerFault: Error, Sendable, Equatable, CustomStringConvertible {
     case portInUse(Int)
     case permissionDenied(Int)
     case alreadyStarted
+    /// The descriptor that was handed over is no socket that listens for connections.
+    case notListening(Int32)
     /// The C library or the system refused; the number is `errno`.
     case system(call: String, code: Int32)
 
@@ -49,6 +57,7 @@ package enum ServerFault: Error, Sendable, Equatable, CustomStringConvertible {
         case .portInUse(let port): "port \(port) is in use"
         case .permissionDenied(let port): "listening on port \(port) is not permitted"
         case .alreadyStarted: "the server was already started"
+        case .notListening(let descriptor): "descriptor \(descriptor) is no TCP socket that listens"
         case .system(let call, let code): "\(call) failed with error \(code)"
         }
     }

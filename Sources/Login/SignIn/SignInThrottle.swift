@@ -31,7 +31,7 @@ struct SignInThrottle: Sendable {
     ///
     /// `nil` when the address is not to be trusted, and on loopback, where everybody behind an unnamed proxy would share one.
     private func network(of head: RequestHead) -> [UInt8]? {
-        guard let text = proxies.client(of: head), let address = Address(text, port: 0) else { return nil }
+        guard let address = proxies.client(of: head) else { return nil }
         let bytes = address.bytes
         let isLoopback = bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 }
         guard !isLoopback else { return nil }

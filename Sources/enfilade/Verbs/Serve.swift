@@ -9,20 +9,27 @@ enum Serve: Verb {
 
         Needs ENFILADE_DATABASE_URL and ENFILADE_ROOT_KEY_FILE, and a migrated database (enfilade migrate).
         Logs one JSON object per line to standard error. GET /readyz answers 200 once it serves.
+        Under systemd it says when it is ready, answers the watchdog, and takes over the socket of a socket unit.
         SIGTERM: stops accepting, finishes requests in flight, says goodbye to streams, exits with 0.
         """
 
     static func run(_ arguments: Arguments) async throws -> Int32 {
         try arguments.allow()
-        let settings = try Settings(environment: Environment.variables)
+        let supervisor = try Supervisor(environment: Environment.variables)
+        var settings = try Settings(environment: Environment.variables)
         try settings.checkForServing()
+        settings.inheritedSocket = supervisor.socket
         let signals = Signals()
         let log = Log(clock: SystemClock())
         let application = try await Application.start(
             settings, clock: SystemClock(), observe: { log.note($0) }, isCancelled: { signals.hasArrived })
         guard let application else { return 0 }
+        supervisor.ready()
+        let reassurance = Task { await supervisor.reassure() }
         await signals.wait()
+        supervisor.stopping()
         await application.stop()
+        reassurance.cancel()
         return 0
     }
 }
