@@ -42,7 +42,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/", "0"), ("/a", "1"), ("/a/b", "2 x=b"), ("/a/b%2Fc", "2 x=b/c"), ("/a/%C3%A9", "2 x=é"), ("/%61", "1"),
+        ("/", "0"), ("/a", "1"), ("/a/b", "2 x=b"), ("/a/b%2Fc", "2 x=b/c"), ("/a/%C3%A9", "2 x=é"),
+        ("/%61", "missing"),
+        ("/%61/b", "missing"), ("/a/b/%63", "missing"), ("/a/%62/c", "3 x=b"),
         ("/a/b/c", "3 x=b"), ("/a/self", "2 x=self"), ("/a/", "missing"), ("//a", "missing"), ("/b", "missing"),
         ("/a/b/d", "missing"), ("/a/b/c/d", "missing"), ("/A", "missing"), ("/a/.", "missing"),
         ("/a/%2e%2e", "missing"),

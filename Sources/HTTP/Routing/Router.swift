@@ -16,6 +16,12 @@ package struct Router: Sendable {
         let handler: any Handler
     }
 
+    /// A piece of a path as it was sent, and what it means as a parameter.
+    private struct Segment {
+        let raw: String
+        let decoded: String
+    }
+
     private struct Node: Sendable {
         var literals: [String: Int] = [:]
         var parameter: Int?
@@ -80,7 +86,7 @@ package struct Router: Sendable {
         }
         var parameters: [(name: String, value: String)] = []
         for (segment, value) in zip(entries[index].pattern.segments, segments) {
-            if case .parameter(let name) = segment { parameters.append((name, value)) }
+            if case .parameter(let name) = segment { parameters.append((name, value.decoded)) }
         }
         return .found(index, parameters: parameters)
     }
@@ -93,13 +99,16 @@ package struct Router: Sendable {
         return Method.allCases.filter { $0 == .options || methods.contains($0 == .head ? .get : $0) }
     }
 
-    private func terminals(_ segments: [String]) -> [Int] {
+    /// Literals are compared as they were sent: who filters by path in front of the server sees what it acts on.
+    private func terminals(_ segments: [Segment]) -> [Int] {
         var frontier = [0]
         for segment in segments {
             var next: [Int] = []
             for node in frontier {
-                if let literal = nodes[node].literals[segment] { next.append(literal) }
-                if let parameter = nodes[node].parameter, Router.mayBeParameter(segment) { next.append(parameter) }
+                if let literal = nodes[node].literals[segment.raw] { next.append(literal) }
+                if let parameter = nodes[node].parameter, Router.mayBeParameter(segment.decoded) {
+                    next.append(parameter)
+                }
             }
             guard !next.isEmpty else { return [] }
             frontier = next
@@ -112,17 +121,17 @@ package struct Router: Sendable {
         !segment.isEmpty && segment != "." && segment != ".."
     }
 
-    /// The decoded segments; nil when an escape is bad, hides a NUL, or decodes to no UTF-8.
-    private static func split(_ rawPath: String) -> [String]? {
+    /// The segments; nil when an escape is bad, hides a NUL, or decodes to no UTF-8.
+    private static func split(_ rawPath: String) -> [Segment]? {
         guard rawPath != "/" else { return [] }
-        var segments: [String] = []
+        var segments: [Segment] = []
         for part in rawPath.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
             guard part.utf8.contains(0x25) else {
-                segments.append(String(part))
+                segments.append(Segment(raw: String(part), decoded: String(part)))
                 continue
             }
             guard let decoded = PercentCoding.decode(String(part)) else { return nil }
-            segments.append(decoded)
+            segments.append(Segment(raw: String(part), decoded: decoded))
         }
         return segments
     }

@@ -82,7 +82,7 @@ struct HeadReader {
     /// Rules that need all fields: `Host`, framing, `Expect` and fields that must not be repeated.
     mutating func finish(minorVersion: Int) -> Framing {
         let hosts = headers.values("Host")
-        if hosts.count > 1 || (hosts.isEmpty && minorVersion > 0) || hosts.first?.isEmpty == true {
+        if hosts.count > 1 || (hosts.isEmpty && minorVersion > 0) || !hosts.allSatisfy(HeadReader.isHost) {
             refuse(.badRequest, "Exactly one Host header field is required.")
         }
         for name in ["Content-Type", "Authorization", "Content-Encoding"] where headers.values(name).count > 1 {
@@ -93,6 +93,12 @@ struct HeadReader {
             refuse(.expectationFailed, "Only the expectation 100-continue is known.")
         }
         return framing(minorVersion: minorVersion)
+    }
+
+    /// What a host and port are made of (RFC 3986 §3.2.2); nothing that elsewhere separates them from something else.
+    private static func isHost(_ value: String) -> Bool {
+        let separators = Array(" \t\"/\\?#@<>^`{|}".utf8)
+        return !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !separators.contains($0) }
     }
 
     private static func isUnknownExpectation(_ value: String) -> Bool {
