@@ -44,26 +44,25 @@ package struct Gate: Sendable {
 struct GuardedHandler<E: Endpoint>: Handler {
     let endpoint: E
     let gate: Gate
+    /// Who was found to be calling when the head was read.
+    var admitted: Caller?
 
-    func admit(_ head: RequestHead) -> Response? {
+    func admit(_ head: RequestHead) -> Admission {
         do throws(Failure) {
-            if case .proven(let caller) = try gate.authenticator.judge(try head.bearerToken(), requestID: head.id) {
-                try E.access.check(caller)
-            }
-            return nil
+            guard case .proven(let caller) = try gate.authenticator.judge(try head.bearerToken(), requestID: head.id)
+            else { return .admitted(self) }
+            try E.access.check(caller)
+            return .admitted(GuardedHandler(endpoint: endpoint, gate: gate, admitted: caller))
         } catch {
-            return gate.answer(error, to: head)
+            return .refused(gate.answer(error, to: head))
         }
     }
 
     func handle(_ request: Request) -> Outcome {
         do throws(Failure) {
-            let token = try request.head.bearerToken()
-            let standing = try gate.authenticator.judge(token, requestID: request.head.id)
-            guard case .proven(let caller) = standing, caller.device != nil || !E.access.needsDevice else {
-                return .later { await confirmAndRespond(to: request, token) }
+            guard let caller = try caller(of: request), caller.device != nil || !E.access.needsDevice else {
+                return .later { await confirmAndRespond(to: request) }
             }
-            try E.access.check(caller)
             if let response = try endpoint.immediate(to: request, from: caller) { return .now(response) }
             return .later { await respond(to: request, from: caller) }
         } catch {
@@ -71,8 +70,19 @@ struct GuardedHandler<E: Endpoint>: Handler {
         }
     }
 
-    private func confirmAndRespond(to request: Request, _ token: String) async -> Response {
+    /// Nothing when that cannot be said without waiting.
+    private func caller(of request: Request) throws(Failure) -> Caller? {
+        // Without a body there was no time between head and end in which a session could have ended.
+        if let admitted, request.body.isEmpty { return admitted }
+        let standing = try gate.authenticator.judge(try request.head.bearerToken(), requestID: request.head.id)
+        guard case .proven(let caller) = standing else { return nil }
+        try E.access.check(caller)
+        return caller
+    }
+
+    private func confirmAndRespond(to request: Request) async -> Response {
         do throws(Failure) {
+            let token = try request.head.bearerToken()
             let caller = try await gate.authenticator.confirm(token, requestID: request.head.id)
             try E.access.check(caller)
             guard caller.device != nil || !E.access.needsDevice else {

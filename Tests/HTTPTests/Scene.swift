@@ -25,7 +25,7 @@ struct ClosureHandler: Handler {
     var admission: @Sendable (RequestHead) -> Response? = { _ in nil }
     let answer: @Sendable (Request) -> Outcome
 
-    func admit(_ head: RequestHead) -> Response? { admission(head) }
+    func admit(_ head: RequestHead) -> Admission { admission(head).map { .refused($0) } ?? .admitted(self) }
     func handle(_ request: Request) -> Outcome { answer(request) }
 }
 

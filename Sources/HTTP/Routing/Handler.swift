@@ -2,15 +2,22 @@
 ///
 /// Both calls run on a thread of the server and must not block.
 package protocol Handler: Sendable {
-    /// Called when the head is known and before the body is read; a response here refuses the request.
-    func admit(_ head: RequestHead) -> Response?
+    /// Called when the head is known and before the body is read.
+    func admit(_ head: RequestHead) -> Admission
 
     /// Called when the request is complete.
     func handle(_ request: Request) -> Outcome
 }
 
 extension Handler {
-    package func admit(_ head: RequestHead) -> Response? { nil }
+    package func admit(_ head: RequestHead) -> Admission { .admitted(self) }
+}
+
+/// Whether a request is read to its end.
+package enum Admission: Sendable {
+    case refused(Response)
+    /// What handles the complete request: perhaps another, which remembers what was found out about this one.
+    case admitted(any Handler)
 }
 
 /// How a handler answers.

@@ -104,7 +104,7 @@ final class Call: Sendable {
             state.handle = UInt(bitPattern: handle)
             MHD_suspend_connection(handle)
         }
-        Task { self.resume(with: await closure()) }
+        Task(executorPreference: core.sameThread) { self.resume(with: await closure()) }
         return .YES
     }
 

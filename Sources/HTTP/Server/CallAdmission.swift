@@ -126,8 +126,10 @@ extension Call {
         guard MediaType.accepts(reading.head.headers.values("Accept"), produces: entry.route.produces) else {
             throw Refusal(.notAcceptable, "None of the accepted media types is available.")
         }
-        if let response = entry.handler.admit(reading.head) { return .answer(response) }
-        return .wait(entry.handler, bodyLimit: limit)
+        switch entry.handler.admit(reading.head) {
+        case .refused(let response): return .answer(response)
+        case .admitted(let handler): return .wait(handler, bodyLimit: limit)
+        }
     }
 
     private func unrouted(_ method: Method, _ match: Router.Match) throws(Refusal) -> Decision {

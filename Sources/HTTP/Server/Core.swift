@@ -8,6 +8,7 @@ final class Core: Sendable {
     let decorate: @Sendable (inout Response, RequestHead) -> Void
     let connections: Connections
     let gate = Gate()
+    let sameThread = SameThread()
     let engine: StreamEngine
     let timeouts: Timeouts
 

@@ -20,19 +20,23 @@ final class SessionWatch: Service {
         var ended: Set<SessionID> = []
         /// Told by bells since the current read began, which that read may not have seen.
         var heard: Set<SessionID> = []
-        var readAt: ContinuousClock.Instant?
         /// Devices of sessions: a binding never changes while the session lives.
         var devices: [SessionID: DeviceID] = [:]
     }
 
     private static let pause = Duration.milliseconds(500)
-    private static let patience = Duration.seconds(2)
+    private static let patience: Int64 = 2_000_000_000
     private static let deviceLimit = 16_384
 
     private let database: Database
     private let span: Duration
     private let observe: Observe
     private let state = Mutex(State())
+    /// Grows with every change of `ended` and `devices`: what was found out in the same era still holds.
+    private let era = Atomic<UInt64>(1)
+    /// When the last complete read began, in nanoseconds since `beginning`.
+    private let readAt = Atomic<Int64>(.min)
+    private let beginning = ContinuousClock.now
 
     init(database: Database, tokenLife: Duration, observe: @escaping Observe) {
         self.database = database
@@ -40,19 +44,28 @@ final class SessionWatch: Service {
         span = tokenLife + .seconds(120)
     }
 
-    var isFresh: Bool { state.withLock { Self.isFresh($0) } }
+    /// Whether the database has been heard of lately.
+    var isFresh: Bool {
+        let readAt = readAt.load(ordering: .acquiring)
+        return readAt != .min && nanoseconds(at: .now) - readAt <= Self.patience
+    }
 
-    func standing(of session: SessionID) -> Standing {
-        state.withLock { state in
-            if state.ended.contains(session) { return .ended }
-            guard Self.isFresh(state) else { return .unknown }
-            return .live(state.devices[session])
+    /// Every request asks, so the lock is taken only when something has changed since this token was last shown.
+    func standing(of known: KnownToken) -> Standing {
+        let era = era.load(ordering: .acquiring)
+        if known.aliveIn.load(ordering: .relaxed) != era {
+            let session = known.token.session
+            let (hasEnded, device) = state.withLock { ($0.ended.contains(session), $0.devices[session]) }
+            if hasEnded { return .ended }
+            if let device { _ = known.binding.storeIfNil(KnownToken.Binding(device)) }
+            known.aliveIn.store(era, ordering: .relaxed)
         }
+        return isFresh ? .live(known.binding.load()?.device) : .unknown
     }
 
     /// Takes the news of an end that has been committed.
     func note(_ session: SessionID) {
-        state.withLock { state in
+        change { state in
             state.ended.insert(session)
             state.heard.insert(session)
             state.devices[session] = nil
@@ -60,10 +73,21 @@ final class SessionWatch: Service {
     }
 
     func bind(_ session: SessionID, to device: DeviceID) {
-        state.withLock { state in
+        change { state in
             if state.devices.count >= Self.deviceLimit { state.devices.removeAll(keepingCapacity: true) }
             state.devices[session] = device
         }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        // After the change: whoever reads the new era also finds what is new in it.
+        era.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    }
+
+    private func nanoseconds(at instant: ContinuousClock.Instant) -> Int64 {
+        let (seconds, attoseconds) = (instant - beginning).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
     func run() async {
@@ -91,15 +115,11 @@ final class SessionWatch: Service {
         let news = state.withLock { state in
             let news = found.subtracting(state.ended)
             state.ended = found.union(state.heard)
-            state.readAt = began
             for session in news { state.devices[session] = nil }
             return news
         }
+        if !news.isEmpty { era.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+        readAt.store(nanoseconds(at: began), ordering: .releasing)
         database.bell.ringHere(news.map { .sessionEnded($0) })
-    }
-
-    private static func isFresh(_ state: State) -> Bool {
-        guard let readAt = state.readAt else { return false }
-        return ContinuousClock.now - readAt <= patience
     }
 }

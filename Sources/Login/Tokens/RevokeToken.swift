@@ -30,7 +30,7 @@ struct RevokeToken: OpenEndpoint {
 
     private func revoke(_ token: String, of client: AppID, requestID: String) async throws(Failure) -> Response {
         let hash = parts.secrets.refreshTokens.hash(token)
-        let claimed = try? parts.judge.claims(of: token).session
+        let claimed = try? parts.judge.known(token).token.session
         let isKnown = try await parts.database.transaction { (tx) throws(Failure) in
             guard try tx.appFacts(client) != nil else { return false }
             let found = claimed == nil ? try tx.session(ofRefreshToken: hash) : claimed

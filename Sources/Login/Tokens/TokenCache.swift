@@ -1,34 +1,73 @@
+import Domain
 import Synchronization
+
+/// A verified access token, and what was last known of its session.
+final class KnownToken: Sendable {
+    /// The device of a session: set once, as a binding never changes while the session lives.
+    final class Binding: Sendable {
+        let device: DeviceID
+
+        init(_ device: DeviceID) { self.device = device }
+    }
+
+    let token: AccessToken
+    let binding = AtomicLazyReference<Binding>()
+    /// The era of `SessionWatch` in which the session was last found alive; 0 is none.
+    let aliveIn = Atomic<UInt64>(0)
+
+    init(_ token: AccessToken) { self.token = token }
+}
 
 /// Access tokens that were verified before, at most twice `half` of them: the older half is forgotten at once.
 ///
 /// Verifying an Ed25519 signature takes far longer than the rest of a small request; a token is shown hundreds of times.
+/// Every request comes by here, so the cache is in shards, each with a lock of its own.
 final class TokenCache: Sendable {
-    private struct State {
-        var young: [String: AccessToken] = [:]
-        var old: [String: AccessToken] = [:]
+    private final class Shard: Sendable {
+        struct State {
+            var young: [Key: KnownToken] = [:]
+            var old: [Key: KnownToken] = [:]
+        }
+
+        let state = Mutex(State())
+    }
+
+    /// Hashed by the end of the signature, which is as good as random; compared as a whole.
+    private struct Key: Hashable {
+        let text: String
+
+        func hash(into hasher: inout Hasher) { hasher.combine(Self.tail(text)) }
+
+        static func tail(_ text: String) -> UInt64 { text.utf8.suffix(10).reduce(0) { $0 &* 67 &+ UInt64($1) } }
     }
 
     private let half: Int
-    private let state = Mutex(State())
+    private let shards: [Shard]
 
-    init(half: Int = 4096) { self.half = half }
+    init(half: Int = 4096, shards: Int = 16) {
+        self.half = max(1, half / shards)
+        self.shards = (0..<shards).map { _ in Shard() }
+    }
 
-    subscript(text: String) -> AccessToken? {
-        state.withLock { state in
-            if let token = state.young[text] { return token }
-            guard let token = state.old[text] else { return nil }
-            Self.add(token, text, half, to: &state)
+    subscript(text: String) -> KnownToken? {
+        let key = Key(text: text)
+        return shard(of: key).state.withLock { state in
+            if let token = state.young[key] { return token }
+            guard let token = state.old[key] else { return nil }
+            Self.add(token, key, half, to: &state)
             return token
         }
     }
 
-    func keep(_ token: AccessToken, for text: String) {
-        state.withLock { Self.add(token, text, half, to: &$0) }
+    func keep(_ token: KnownToken, for text: String) {
+        let key = Key(text: text)
+        shard(of: key).state.withLock { Self.add(token, key, half, to: &$0) }
     }
 
-    private static func add(_ token: AccessToken, _ text: String, _ half: Int, to state: inout State) {
-        if state.young.count >= half { state = State(old: state.young) }
-        state.young[text] = token
+    private func shard(of key: Key) -> Shard { shards[Int(Key.tail(key.text) >> 7) % shards.count] }
+
+    private static func add(_ token: KnownToken, _ key: Key, _ half: Int, to state: inout Shard.State) {
+        if state.young.count >= half { state = Shard.State(old: state.young) }
+        state.young[key] = token
     }
 }

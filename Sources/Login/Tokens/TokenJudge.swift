@@ -20,36 +20,37 @@ struct TokenJudge: Authenticator {
     }
 
     func judge(_ token: String, requestID: String) throws(Failure) -> Standing {
-        let claims = try claims(of: token)
-        switch watch.standing(of: claims.session) {
+        let known = try known(token)
+        switch watch.standing(of: known) {
         case .ended: throw .unauthenticated(.sessionEnded)
         case .unknown: return .unsure
-        case .live(let device): return .proven(caller(claims, device, requestID))
+        case .live(let device): return .proven(caller(known.token, device, requestID))
         }
     }
 
     func confirm(_ token: String, requestID: String) async throws(Failure) -> Caller {
-        let claims = try claims(of: token)
+        let claims = try known(token).token
         let session = try await database.read { (tx) throws(Failure) in try tx.liveSession(claims.session) }
         guard let session else { throw .unauthenticated(.sessionEnded) }
         if let device = session.device { watch.bind(claims.session, to: device) }
         return caller(claims, session.device, requestID)
     }
 
-    /// The claims of a token that is ours and has not expired; whether its session has ended is another question.
-    func claims(of text: String) throws(Failure) -> AccessToken {
-        guard let token = cache[text] ?? verified(text), token.isCurrent(at: database.clock.now()) else {
+    /// A token that is ours and has not expired; whether its session has ended is another question.
+    func known(_ text: String) throws(Failure) -> KnownToken {
+        guard let known = cache[text] ?? verified(text), known.token.isCurrent(at: database.clock.now()) else {
             throw .unauthenticated(.badToken)
         }
-        return token
+        return known
     }
 
-    private func verified(_ text: String) -> AccessToken? {
+    private func verified(_ text: String) -> KnownToken? {
         guard let payload = try? JWS.verify(text, keys: ring.verifying, type: AccessToken.type),
             let token = AccessToken(payload: payload, issuer: issuer)
         else { return nil }
-        cache.keep(token, for: text)
-        return token
+        let known = KnownToken(token)
+        cache.keep(known, for: text)
+        return known
     }
 
     private func caller(_ token: AccessToken, _ device: DeviceID?, _ requestID: String) -> Caller {
