@@ -41,11 +41,7 @@ struct Batch: Sendable {
 
     private func address(_ drafts: [Draft], in tx: borrowing Transaction) throws(Failure) -> Addressing {
         var households: Set<Household> = []
-        for draft in drafts {
-            for recipient in draft.recipients {
-                households.insert(Household(account: recipient.account, app: draft.app))
-            }
-        }
+        for draft in drafts { households.formUnion(draft.households) }
         guard !households.isEmpty else { return Addressing(versions: [:], addresses: []) }
         let versions = try tx.shareDeviceLists(of: Array(Set(households.map(\.account))))
         // A statement of its own: it must see what was committed before the lists were locked.

@@ -1,5 +1,6 @@
 import Domain
 import Store
+import Synchronization
 
 /// Writes whatever sends are waiting in one transaction, and answers all of them after its commit.
 ///
@@ -13,7 +14,12 @@ final class Committer: Service {
     private let sweeper: Sweeper
     private let observe: Observe
     private let queue = SendQueue()
+    private let held = HeldHouseholds()
     private static let batchesUnderWay = 2
+    /// Milliseconds that a message by itself waits for a lock, after a batch with it waited in vain.
+    private static let shortWait = 100
+    /// So many messages of one batch that wait in vain, one after the other, speak for all.
+    private static let waitsAtMost = 5
 
     init(
         database: Database, limits: Mailboxes.Limits, recent: RecentItems, sweeper: Sweeper,
@@ -48,46 +54,79 @@ final class Committer: Service {
         while true {
             let batch = await queue.batch()
             guard !batch.isEmpty else { return }
-            for (ticket, fate) in zip(batch, await settle(batch.map(\.draft))) {
-                ticket.reply.resume(returning: fate)
+            let (stuck, free) = held.split(batch)
+            await settle(free)
+            await settleOneByOne(stuck, patience: .short)
+        }
+    }
+
+    private func settle(_ batch: [SendQueue.Ticket]) async {
+        guard !batch.isEmpty else { return }
+        switch await outcome(of: batch.map(\.draft), patience: .usual) {
+        case .written(let fates):
+            for (ticket, fate) in zip(batch, fates) { ticket.reply.resume(returning: fate) }
+        case .refused(let failure, let isHeldUp):
+            // When the database itself is away, nobody needs to find that out one after the other.
+            guard batch.count > 1, isHeldUp || !failure.isAway else { return Self.refuse(batch, failure) }
+            await settleOneByOne(batch, patience: isHeldUp ? .short : .usual)
+        }
+    }
+
+    /// One message that cannot be written, or whose mailbox somebody else holds, must not take the others with it.
+    private func settleOneByOne(_ batch: [SendQueue.Ticket], patience: Patience) async {
+        var rest = batch
+        var waits = 0
+        while let ticket = rest.first {
+            rest.removeFirst()
+            switch await outcome(of: [ticket.draft], patience: patience) {
+            case .written(let fates):
+                held.remove(ticket.draft)
+                for fate in fates { ticket.reply.resume(returning: fate) }
+            case .refused(let failure, let isHeldUp):
+                waits += isHeldUp ? 1 : 0
+                if isHeldUp { held.add(ticket.draft) }
+                // Whoever needs what this one waited for in vain would wait in vain as well.
+                let speaksForAll = isHeldUp ? waits == Self.waitsAtMost : failure.isAway
+                let others = rest.split(by: { speaksForAll || isHeldUp && held.contains($0.draft) })
+                Self.refuse([ticket] + others.yes, failure)
+                rest = others.no
             }
         }
     }
 
-    private func settle(_ drafts: [Draft]) async -> [Result<Receipt, Failure>] {
+    private static func refuse(_ batch: [SendQueue.Ticket], _ failure: Failure) {
+        for ticket in batch { ticket.reply.resume(returning: .failure(failure)) }
+    }
+
+    /// How long to wait for rows that somebody else holds.
+    private enum Patience {
+        case usual, short
+    }
+
+    private enum Outcome {
+        case written([Result<Receipt, Failure>])
+        case refused(Failure, isHeldUp: Bool)
+    }
+
+    private func outcome(of drafts: [Draft], patience: Patience) async -> Outcome {
+        let wait = Wait()
         do throws(Failure) {
-            return try await commit(drafts)
+            return .written(try await commit(drafts, patience: patience, noting: wait))
         } catch {
-            return drafts.count == 1 ? [.failure(error)] : await settleOneByOne(drafts)
+            return .refused(error, isHeldUp: wait.isInVain)
         }
     }
 
-    /// One message that cannot be written must not take the others with it.
-    private func settleOneByOne(_ drafts: [Draft]) async -> [Result<Receipt, Failure>] {
-        var fates: [Result<Receipt, Failure>] = []
-        var isAway: Failure?
-        for draft in drafts {
-            if let isAway {
-                fates.append(.failure(isAway))
-                continue
-            }
-            do throws(Failure) {
-                fates += try await commit([draft])
-            } catch {
-                fates.append(.failure(error))
-                // When the database itself is away, the rest need not find that out one after the other.
-                if case .unavailable = error { isAway = error }
-            }
-        }
-        return fates
-    }
-
-    private func commit(_ drafts: [Draft]) async throws(Failure) -> [Result<Receipt, Failure>] {
+    private func commit(
+        _ drafts: [Draft], patience: Patience, noting wait: Wait
+    ) async throws(Failure) -> [Result<Receipt, Failure>] {
         let clock = ContinuousClock()
         let start = clock.now
         let limits = limits
         let written = try await database.transaction { (tx) throws(Failure) in
-            try Batch(drafts: drafts, limits: limits).write(in: tx)
+            defer { wait.note(tx.isHeldUp) }
+            if patience == .short { try tx.waitForLocks(atMost: Self.shortWait) }
+            return try Batch(drafts: drafts, limits: limits).write(in: tx)
         }
         // Streams of this node read from memory when the bell rings, so memory comes first.
         recent.add(written.items)
@@ -98,5 +137,32 @@ final class Committer: Service {
             observe(.committed(messages: written.messages, items: written.items.count, seconds: seconds))
         }
         return written.fates
+    }
+}
+
+/// Whether a transaction failed because something took too long; written on a lane.
+private final class Wait: Sendable {
+    private let state = Atomic(false)
+
+    var isInVain: Bool { state.load(ordering: .relaxed) }
+
+    func note(_ isInVain: Bool) { state.store(isInVain, ordering: .relaxed) }
+}
+
+extension [SendQueue.Ticket] {
+    /// Asked once of each: the answer may change with time.
+    func split(by question: (SendQueue.Ticket) -> Bool) -> (yes: Self, no: Self) {
+        let answers = map(question)
+        return (
+            zip(self, answers).filter(\.1).map(\.0),
+            zip(self, answers).filter { !$0.1 }.map(\.0)
+        )
+    }
+}
+
+extension Failure {
+    fileprivate var isAway: Bool {
+        guard case .unavailable = self else { return false }
+        return true
     }
 }

@@ -12,21 +12,32 @@ struct Opening: Sendable {
         self.settings = settings
     }
 
-    /// Connects, blocking; throws `.unavailable` with libpq's reason.
-    func open() throws(PostgresError) -> Handle {
+    /// Connects, blocking; throws `.unavailable` with libpq's reason, and the lifeline is then not armed.
+    func open(_ lifeline: Lifeline? = nil) throws(PostgresError) -> Handle {
         guard let string else { throw .unavailable(reason: "the connection string cannot be read") }
         guard let pointer = string.connect() else { throw .unavailable(reason: "out of memory") }
         let handle = Handle(pointer)
         guard PQstatus(pointer) == CONNECTION_OK else { throw .unavailable(reason: handle.message) }
         PQsetNoticeReceiver(pointer, ignoreNotice, nil)
-        try handle.set(settings)
+        lifeline?.arm(handle)
+        lifeline?.beginWaiting()
+        defer { lifeline?.endWaiting() }
+        do throws(PostgresError) {
+            try handle.set(settings)
+        } catch {
+            lifeline?.disarm()
+            throw error
+        }
         return handle
     }
 
-    func openPipeline(statements: Int) throws(PostgresError) -> Pipeline {
-        let handle = try open()
-        guard PQenterPipelineMode(handle.pointer) == 1 else { throw .unavailable(reason: handle.message) }
-        return Pipeline(handle: handle, statements: statements)
+    func openPipeline(statements: Int, lifeline: Lifeline) throws(PostgresError) -> Pipeline {
+        let handle = try open(lifeline)
+        guard PQenterPipelineMode(handle.pointer) == 1 else {
+            withExtendedLifetime(handle) { lifeline.disarm() }
+            throw .unavailable(reason: "pipeline mode cannot be entered")
+        }
+        return Pipeline(handle: handle, statements: statements, lifeline: lifeline)
     }
 }
 

@@ -15,7 +15,8 @@ final class Pipeline {
         case discard(Statement)
     }
 
-    let connection: Handle
+    private let connection: Handle
+    private let lifeline: Lifeline
     private let handle: OpaquePointer
     /// The connection is of no more use.
     private(set) var isBroken = false
@@ -30,8 +31,9 @@ final class Pipeline {
     private var formats: [Int32] = []
 
     /// Takes over a handle that is connected and in pipeline mode.
-    init(handle connection: Handle, statements: Int) {
+    init(handle connection: Handle, statements: Int, lifeline: Lifeline) {
         self.connection = connection
+        self.lifeline = lifeline
         handle = connection.pointer
         cache = StatementCache(limit: statements)
     }
@@ -66,6 +68,8 @@ extension Pipeline {
 
     private func queue(preparing sql: SQL) throws(PostgresError) -> Statement {
         guard !isBroken else { throw .connectionLost }
+        // What is queued may already be sent, which waits as well when the server does not read.
+        if steps.isEmpty { lifeline.beginWaiting() }
         let (statement, evicted) = cache.statement(for: sql)
         if let evicted { discards.append(evicted) }
         if !statement.isPrepared && !isBeingPrepared(statement) {
@@ -118,6 +122,7 @@ extension Pipeline {
     /// A statement that libpq would not take leaves the pipeline half full: the connection is given up.
     private func unsent() -> PostgresError {
         steps.removeAll()
+        lifeline.endWaiting()
         isBroken = true
         return PQstatus(handle) == CONNECTION_BAD ? .connectionLost : .misuse("libpq refused the statement")
     }
@@ -137,6 +142,7 @@ extension Pipeline {
     func settle(_ take: (Answer) -> Void) throws(PostgresError) {
         try queueDiscards()
         defer {
+            lifeline.endWaiting()
             steps.removeAll(keepingCapacity: true)
             discards.removeAll { !$0.isPrepared }
         }
@@ -206,6 +212,8 @@ extension Pipeline {
     /// Runs a text of any number of statements by the simple protocol, which pipeline mode does not have.
     func script(_ text: String) throws(PostgresError) {
         guard !isBroken else { throw .connectionLost }
+        lifeline.beginWaiting()
+        defer { lifeline.endWaiting() }
         guard PQexitPipelineMode(handle) == 1, let answer = PQexec(handle, text).map(Answer.init) else {
             isBroken = true
             throw .connectionLost

@@ -17,8 +17,9 @@ package final class Pool: Sendable {
     private let state: Mutex<PoolState>
     private let life = Mutex(Life())
     private let wakeUps: [WakeUp]
-    private let interrupts: [Interrupt]
-    private let keeper = WakeUp()
+    private let lifelines: [Lifeline]
+    private let keeper: WakeUp
+    private let watch: Watch
     private let stopsAt = Mutex<ContinuousClock.Instant?>(nil)
     private let calls = Atomic<UInt64>(0)
     private let generations = Atomic<Int>(0)
@@ -29,7 +30,11 @@ package final class Pool: Sendable {
         opening = Opening(settings)
         state = Mutex(PoolState(lanes: lanes, maximumWaiting: settings.maximumWaiting))
         wakeUps = (0..<lanes).map { _ in WakeUp() }
-        interrupts = (0..<lanes).map { _ in Interrupt() }
+        let keeper = WakeUp()
+        let watch = Watch(keeper: keeper)
+        self.keeper = keeper
+        self.watch = watch
+        lifelines = (0..<lanes).map { _ in Lifeline(watch: watch) }
     }
 
     package var figures: Figures {
@@ -46,7 +51,7 @@ package final class Pool: Sendable {
         }
         guard isFirst else { return }
         for (number, wakeUp) in wakeUps.enumerated() {
-            let lane = PoolLane(number: number, pool: self, wakeUp: wakeUp, interrupt: interrupts[number])
+            let lane = PoolLane(number: number, pool: self, wakeUp: wakeUp, lifeline: lifelines[number])
             guard let thread = Thread(named: "postgres-\(number)", { lane.live() }) else {
                 laneFailed(.unavailable(reason: "no thread for a connection"))
                 laneEnded(number)
@@ -80,7 +85,7 @@ package final class Pool: Sendable {
 
     /// Refuses new calls and those in line, lets running ones finish, and closes the connections.
     ///
-    /// What still runs after the grace has its statement cancelled.
+    /// What still runs after the grace loses its connection.
     package func stop(grace: Duration = .seconds(5)) async {
         stopsAt.withLock { $0 = $0 ?? ContinuousClock.now + grace }
         for call in state.withLock({ $0.stop() }) { call.refuse(.unavailable(reason: "the pool is stopped")) }
@@ -102,8 +107,8 @@ package final class Pool: Sendable {
 extension Pool {
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    func connect() throws(PostgresError) -> Session {
-        let pipeline = try opening.openPipeline(statements: settings.statements)
+    func connect(_ lifeline: Lifeline) throws(PostgresError) -> Session {
+        let pipeline = try opening.openPipeline(statements: settings.statements, lifeline: lifeline)
         return Session(pipeline, generation: generations.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
@@ -155,9 +160,10 @@ extension Pool {
         state.withLock { $0.cancel(number) }?.refuse(.cancelled)
     }
 
-    /// Ends waits that have lasted too long and, after the grace of a stop, statements that still run.
+    /// Ends waits for a lane or for PostgreSQL that last too long and, after the grace of a stop, whatever still runs.
     private func keep() {
         var wakeAt: ContinuousClock.Instant?
+        var lookingAt: ContinuousClock.Instant?
         while !life.withLock({ $0.isOver }) {
             let reason = keeper.wait(for: wakeAt.map { $0 - ContinuousClock.now })
             let now = ContinuousClock.now
@@ -165,15 +171,18 @@ extension Pool {
                 $0.expire(at: now, keepsUntil: reason.isCalled ? now + settings.waitFor : nil)
             }
             for call in expired { call.refuse(.saturated) }
-            wakeAt = interruptAfterGrace(at: now) ?? next
+            if let limit = settings.answerWithin {
+                watch.cutOverdue(lifelines, limit: limit, lookingAt: &lookingAt)
+            }
+            wakeAt = [next, lookingAt, cutAfterGrace(at: now)].compactMap(\.self).min()
         }
     }
 
     /// Nil unless the pool is stopping; then, when to look again.
-    private func interruptAfterGrace(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    private func cutAfterGrace(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard let end = stopsAt.withLock({ $0 }) else { return nil }
         guard end <= now else { return end }
-        for interrupt in interrupts { interrupt.fire() }
+        for lifeline in lifelines { lifeline.cut() }
         return now + .milliseconds(500)
     }
 }

@@ -3,19 +3,21 @@ struct PoolLane: Sendable {
     let number: Int
     let pool: Pool
     let wakeUp: WakeUp
-    let interrupt: Interrupt
+    let lifeline: Lifeline
 
     func live() {
         var backoff = Backoff()
         while !pool.isStopping {
             do throws(PostgresError) {
-                let session = try pool.connect()
+                let session = try pool.connect(lifeline)
                 backoff.reset()
-                interrupt.arm(session.pipeline.connection)
                 pool.laneConnected(number)
                 serve(session)
-                interrupt.disarm()
+                // The socket's number must not be used any more once the connection is gone and the number somebody else's.
+                withExtendedLifetime(session) { lifeline.disarm() }
                 pool.laneLost(number)
+                // Those in line need not find out by themselves, one after the other, that nobody answers.
+                if lifeline.isCut { pool.laneFailed(.unavailable(reason: "PostgreSQL does not answer")) }
             } catch {
                 pool.laneFailed(error)
                 pause(backoff.pause())

@@ -8,6 +8,12 @@ extension Pool {
         package var statementTimeout = 5_000
         package var lockTimeout = 2_000
         package var idleInTransactionTimeout = 10_000
+        /// How long the server may take for an exchange before its connection is given up; nil is for ever.
+        ///
+        /// The limits above are kept by the server, which may itself stand still or be cut off.
+        package var answerWithin: Duration? {
+            statementTimeout == 0 ? nil : .milliseconds(statementTimeout) + .seconds(3)
+        }
         /// Calls that may wait for a lane; one more is refused with `.saturated`.
         package var maximumWaiting = 512
         /// How long a call waits before it is refused with `.saturated`.

@@ -24,6 +24,8 @@ package enum PostgresError: Error, Sendable, Equatable {
         package let table: String?
         /// The server's words, which can quote values: for operators, never for clients.
         package let message: String
+        /// The connection ended with this: shut down, terminated, idle in a transaction for too long, crashed.
+        let isFatal: Bool
         /// A prepared statement no longer fits the tables it was made for; the next attempt prepares it anew.
         package let isStale: Bool
     }

@@ -2,6 +2,8 @@ internal import CPostgreSQL
 
 extension PostgresError.Fault {
     private enum Field {
+        /// Never translated.
+        static let severity = Int32(UInt8(ascii: "V"))
         static let sqlstate = Int32(UInt8(ascii: "C"))
         static let message = Int32(UInt8(ascii: "M"))
         static let table = Int32(UInt8(ascii: "t"))
@@ -17,13 +19,12 @@ extension PostgresError.Fault {
         table = field(Field.table)
         constraint = field(Field.constraint)
         let isOutdatedPlan = sqlstate == "0A000" && field(Field.function) == "RevalidateCachedQuery"
+        isFatal = ["FATAL", "PANIC"].contains(field(Field.severity))
         isStale = isOutdatedPlan || sqlstate == "26000"
     }
 
-    /// The server is going away or was never reachable; every such answer costs the connection.
-    var endsConnection: Bool {
-        sqlstate.hasPrefix("08") || sqlstate == "57P01" || sqlstate == "57P02" || sqlstate == "57P03"
-    }
+    /// The server ends this connection with its answer, or is going away, or was never reachable.
+    var endsConnection: Bool { isFatal || sqlstate.hasPrefix("08") }
 
     /// A write reached a server that became a standby.
     var isReadOnlyServer: Bool { sqlstate == "25006" }

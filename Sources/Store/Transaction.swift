@@ -42,6 +42,14 @@ package struct Transaction: ~Copyable {
         try ledger.noting { () throws(PostgresError) in try connection.batch(statements) }
     }
 
+    /// A statement was refused because it, or a lock that it needs, took too long.
+    package var isHeldUp: Bool { ledger.isHeldUp }
+
+    /// Waits for locks for a shorter time than usual, until the end of the transaction.
+    package func waitForLocks(atMost milliseconds: Int) throws(Failure) {
+        try execute("SELECT pg_catalog.set_config('lock_timeout', \(String(milliseconds)), true)")
+    }
+
     /// Names a doorbell; it rings only after the commit.
     package func ring(_ doorbell: Doorbell) { ledger.note(doorbell) }
 }
@@ -50,6 +58,7 @@ package struct Transaction: ~Copyable {
 final class Ledger {
     private(set) var bells: [Doorbell] = []
     private(set) var mayRetry = false
+    private(set) var isHeldUp = false
 
     func note(_ doorbell: Doorbell) { bells.append(doorbell) }
 
@@ -58,6 +67,7 @@ final class Ledger {
             return try work()
         } catch {
             mayRetry = mayRetry || error.isRetryable
+            isHeldUp = isHeldUp || error.isTimeout
             throw Failure(error)
         }
     }

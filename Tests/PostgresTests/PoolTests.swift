@@ -174,7 +174,7 @@ extension PostgresRoom {
             try await aside { try cluster.dropDatabase(name) }
         }
 
-        @Test func `stop cancels what still runs after its grace`() async throws {
+        @Test func `stop ends what still runs after its grace`() async throws {
             try await withPool(lanes: 1, adjust: { $0.statementTimeout = 0 }) { pool, cluster in
                 let sleeper = Task {
                     try await lend(pool) { connection throws(PostgresError) in
@@ -188,8 +188,7 @@ extension PostgresRoom {
                 }
                 #expect(isRunning)
                 await pool.stop(grace: .milliseconds(20))
-                let error = await #expect(throws: PostgresError.self) { try await sleeper.value }
-                #expect(error?.isTimeout == true)
+                await #expect(throws: PostgresError.connectionLost) { try await sleeper.value }
             }
         }
 
@@ -203,6 +202,61 @@ extension PostgresRoom {
                 let after = try await backend(pool)
                 #expect(after.process != before.process)
                 #expect(after.generation > before.generation)
+            }
+        }
+
+        @Test func `a transaction that stood idle for too long has lost its connection`() async throws {
+            try await withPool(lanes: 1, adjust: { $0.idleInTransactionTimeout = 50 }) { pool, cluster in
+                let (hasBegun, mayGoOn) = (Gate(), Gate())
+                let idler = Task {
+                    try await lend(pool) { connection throws(PostgresError) in
+                        try connection.begin()
+                        try connection.execute("SELECT 'idler'")
+                        hasBegun.open()
+                        mayGoOn.wait()
+                        try connection.execute("SELECT 1")
+                    }
+                }
+                try await aside { hasBegun.wait() }
+                let isGone = try await eventually {
+                    let text =
+                        "SELECT count(*) FROM pg_stat_activity WHERE query = 'SELECT ''idler'''"
+                    return try await aside { try cluster.psql(text).hasPrefix("0") }
+                }
+                #expect(isGone)
+                mayGoOn.open()
+                await #expect(throws: PostgresError.connectionLost) { try await idler.value }
+                let next = try await backend(pool)
+                #expect(next.process > 0)
+            }
+        }
+
+        @Test func `a server that stands still is given up, by its statement and by those in line`() async throws {
+            let cluster = try await aside { try PostgresCluster() }
+            let adjust = { (settings: inout Pool.Settings) in settings.statementTimeout = 200 }
+            try await withPool(lanes: 1, on: cluster, adjust: adjust) { pool, _ in
+                _ = try await backend(pool)
+                try await aside { try cluster.freeze(true) }
+                let errors = await withTaskGroup(of: PostgresError?.self) { group in
+                    for _ in 0..<2 {
+                        group.addTask {
+                            do throws(PostgresError) {
+                                try await lend(pool) { connection throws(PostgresError) in
+                                    try connection.execute("SELECT 1")
+                                }
+                                return nil
+                            } catch {
+                                return error
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                try await aside { try cluster.freeze(false) }
+                #expect(errors.contains(.connectionLost))
+                #expect(errors.contains(.unavailable(reason: "PostgreSQL does not answer")))
+                let isBack = try await eventually { (try? await backend(pool)) != nil }
+                #expect(isBack)
             }
         }
 

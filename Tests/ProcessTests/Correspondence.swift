@@ -13,6 +13,8 @@ final class Sender: Sendable {
         var unknown = 0
         var repeats = 0
         var unavailable = 0
+        /// The longest that an attempt took, whatever came of it.
+        var slowest = Duration.zero
     }
 
     private let device: EnrolledDevice
@@ -31,6 +33,8 @@ final class Sender: Sendable {
 
     var figures: Figures { state.withLock { $0 } }
 
+    func forgetSlowest() { state.withLock { $0.slowest = .zero } }
+
     /// The message that is under way is still brought to its end.
     func stop() { mayStop.store(true, ordering: .relaxed) }
 
@@ -43,7 +47,11 @@ final class Sender: Sendable {
         let id = SystemEntropy().uuid(at: device.owner.server.clock.now())
         let body = device.message(id, to: addresses, text: "message \(id)")
         while !Task.isCancelled {
-            guard let answer = try? await device.owner.call("POST", "/v1/messages", body) else {
+            let began = ContinuousClock.now
+            let answer = try? await device.owner.call("POST", "/v1/messages", body)
+            let took = ContinuousClock.now - began
+            state.withLock { $0.slowest = max($0.slowest, took) }
+            guard let answer else {
                 state.withLock { $0.unknown += 1 }
                 await pause()
                 continue
@@ -158,6 +166,16 @@ final class Receiver: Sendable {
 }
 
 extension Receiver.Figures {
+    /// Everything that was answered arrived, in the order of its numbers, and nothing else did.
+    func check(against sent: Set<String>) {
+        let distinct = distinct
+        #expect(disorders == [])
+        #expect(gaps == [])
+        #expect(Set(distinct.map(\.id)) == sent)
+        #expect(distinct.count == sent.count)
+        #expect(distinct.map(\.seq) == Array(1...max(sent.count, 1)), "in order, without holes")
+    }
+
     /// Each message once, as it came first.
     var distinct: [Receiver.Delivery] {
         var seen: Set<String> = []

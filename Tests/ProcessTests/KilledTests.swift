@@ -30,7 +30,7 @@ import Testing
         let took = ContinuousClock.now - began
         let outcomes = senders.map(\.figures)
         let sent = Set(outcomes.flatMap(\.answered))
-        for receiver in receivers { Self.check(receiver.figures, sent) }
+        for receiver in receivers { receiver.figures.check(against: sent) }
         Self.tell(outcomes, receivers.map(\.figures), took)
         #expect(await last.stop() == .status(0))
         try await Template.drop(database)
@@ -61,15 +61,6 @@ import Testing
             try await receiver.progress.reach(head, within: .seconds(30))
             receiver.stop()
         }
-    }
-
-    private static func check(_ figures: Receiver.Figures, _ sent: Set<String>) {
-        let distinct = figures.distinct
-        #expect(figures.disorders == [])
-        #expect(figures.gaps == [])
-        #expect(Set(distinct.map(\.id)) == sent)
-        #expect(distinct.count == sent.count)
-        #expect(distinct.map(\.seq) == Array(1...sent.count), "in order, without holes")
     }
 
     private static func tell(_ outcomes: [Sender.Figures], _ readings: [Receiver.Figures], _ took: Duration) {

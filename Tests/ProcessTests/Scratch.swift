@@ -52,9 +52,11 @@ struct PrivatePostgres: Sendable {
     let environment: [String: String]
     private static let lane = Lane(name: "private-postgres")
 
-    static func make(in scratch: Scratch) async throws -> PrivatePostgres {
+    static func make(
+        in scratch: Scratch, settings: String = "", walDirectory: String? = nil
+    ) async throws -> PrivatePostgres {
         let (cluster, database) = try await lane.run { () throws -> (PostgresCluster, String) in
-            let cluster = try PostgresCluster()
+            let cluster = try PostgresCluster(settings: settings, walDirectory: walDirectory)
             return (cluster, try cluster.createDatabase())
         }
         var environment = try Template.environment(for: database)
@@ -76,7 +78,15 @@ struct PrivatePostgres: Sendable {
         try await Self.lane.run { [cluster] () throws in try cluster.start() }
     }
 
-    func launch() async throws -> ServerProcess {
-        try await ServerProcess.launch(environment, database: database)
+    func restart(_ mode: PostgresCluster.StopMode) async throws {
+        try await Self.lane.run { [cluster] () throws in try cluster.restart(mode) }
+    }
+
+    func freeze(_ isFrozen: Bool) async throws {
+        try await Self.lane.run { [cluster] () throws in try cluster.freeze(isFrozen) }
+    }
+
+    func launch(_ changes: [String: String] = [:]) async throws -> ServerProcess {
+        try await ServerProcess.launch(environment.merging(changes) { $1 }, database: database)
     }
 }

@@ -31,15 +31,20 @@ package final class PostgresCluster: Sendable {
 
     package let socketDirectory: String
     private let isOurs: Bool
+    private let ownSettings: String
     private var data: String { socketDirectory + "/data" }
 
     /// Makes and starts a cluster of its own, for tests that stop it.
-    package init() throws {
+    ///
+    /// `settings` are lines of postgresql.conf, `walDirectory` an empty folder that PostgreSQL may write to.
+    package init(settings: String = "", walDirectory: String? = nil) throws {
         PostgresCluster.removeLeftovers()
         socketDirectory = try PostgresCluster.makeDirectory()
         isOurs = true
+        ownSettings = settings
         let initdb = [Tools.path("initdb"), "-D", data, "-U", "postgres", "-A", "trust"]
-        try Tools.run(initdb + ["-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"])
+        let elsewhere = walDirectory.map { ["--waldir", $0, "--wal-segsize", "1"] } ?? []
+        try Tools.run(initdb + elsewhere + ["-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions"])
         try PostgresCluster.append(configuration, to: data + "/postgresql.conf")
         try watch()
         try start()
@@ -50,6 +55,7 @@ package final class PostgresCluster: Sendable {
         guard socketDirectory.hasPrefix("/") else { throw Fault.notLocal(socketDirectory) }
         self.socketDirectory = socketDirectory
         isOurs = false
+        ownSettings = ""
         try createRoles()
     }
 
@@ -94,6 +100,13 @@ package final class PostgresCluster: Sendable {
     package func stop(_ mode: StopMode = .fast) throws {
         guard isOurs else { throw Fault.notOurs }
         try Tools.run([Tools.path("pg_ctl"), "-D", data, "-m", mode.rawValue, "-w", "-s", "stop"])
+    }
+
+    /// The server and all its backends stand still, or go on; they neither end nor answer meanwhile.
+    package func freeze(_ isFrozen: Bool) throws {
+        guard isOurs else { throw Fault.notOurs }
+        let script = #"p=$(head -n 1 "$1/postmaster.pid"); pkill "-$2" -P "$p"; kill "-$2" "$p""#
+        try Command(["sh", "-c", script, "sh", data, isFrozen ? "STOP" : "CONT"]).run()
     }
 
     package func restart(_ mode: StopMode = .fast) throws {
@@ -143,6 +156,7 @@ extension PostgresCluster {
         wal_level = minimal
         max_wal_senders = 0
         deadlock_timeout = 100ms
+        \(ownSettings)
 
         """
     }
