@@ -14,7 +14,7 @@ let settings: [SwiftSetting] = [
 ]
 
 /// SwiftPM embeds what is named, and a contract test compares the names with the folder.
-let embedded: [Resource] = ["audit", "account", "session", "device", "mailbox", "configuration", "idempotency"]
+let embedded: [Resource] = ["audit", "account", "session", "device", "mailbox", "configuration", "idempotency", "ack"]
     .enumerated().map { .embedInCode("m\(String($0.offset + 10001).dropFirst())_\($0.element).sql") }
 
 func room(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {

@@ -21,6 +21,7 @@ package struct Migration: Sendable {
         Migration(5, "mailbox", PackageResources.m0005_mailbox_sql),
         Migration(6, "configuration", PackageResources.m0006_configuration_sql),
         Migration(7, "idempotency", PackageResources.m0007_idempotency_sql),
+        Migration(8, "ack", PackageResources.m0008_ack_sql),
     ]
 
     private init(_ version: Int, _ name: String, _ sql: [UInt8]) {

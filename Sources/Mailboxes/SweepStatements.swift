@@ -13,7 +13,7 @@ extension Transaction {
             WITH behind AS (
                 SELECT mailbox_id, swept_through, LEAST(acked, swept_through + \(Sweep.itemsOfMailbox)) AS through, acked
                 FROM mailbox_ack
-                WHERE swept_through < acked
+                WHERE is_behind
                 LIMIT \(Sweep.mailboxes)
                 FOR NO KEY UPDATE SKIP LOCKED
             ), gone AS (
