@@ -60,6 +60,11 @@ let package = Package(
         room("Audit", floor),
         room("Updates", floor + ["Lanes"]),
 
+        // What bin/bench needs at speed; in no product.
+        .executableTarget(
+            name: "Bench", dependencies: ["CMicroHTTPD", "Crypto", "Domain", "Wire"], path: "bench/Sources",
+            swiftSettings: settings),
+
         // The only room that knows all rooms, and the program.
         room("Application", floor + ["Contract", "Lanes", "Migrations"] + features.map { .init(stringLiteral: $0) }),
         .executableTarget(
