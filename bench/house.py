@@ -251,10 +251,15 @@ class Streams:
             raise Failed(f"stream client: {self.errors.read().strip()}")
         return json.loads(line)
 
-    def mark(self):
-        self.process.stdin.write("mark\n")
+    def look(self, word="look"):
+        """What came since the last mark."""
+        self.process.stdin.write(word + "\n")
         self.process.stdin.flush()
         return self.read()
+
+    def mark(self):
+        """The same, and from now on anew."""
+        return self.look("mark")
 
     def end(self):
         with contextlib.suppress(OSError):

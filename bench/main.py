@@ -6,6 +6,7 @@ import os
 import pathlib
 import resource
 import shlex
+import signal
 import sys
 import time
 
@@ -21,7 +22,7 @@ class Bench:
         self.house = house
         self.quick = arguments.quick
         self.runs = arguments.runs or (1 if arguments.quick else 5)
-        self.seconds = 2 if arguments.quick else 8
+        self.seconds = 1.5 if arguments.quick else 8
         self.absent = peers.missing()
         self.machine = proc.machine()
         self.postgres_settings = house.psql(
@@ -107,4 +108,6 @@ def read_arguments():
 
 
 if __name__ == "__main__":
+    # A shell starts what it does not wait for with the signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main())

@@ -68,9 +68,10 @@ def markdown(rows):
         for record in row["figures"]:
             figure = Figure(**{key: value for key, value in record.items() if key not in ("ratio", "verdict")})
             lines.append("| " + " | ".join(figure.cells()) + " |")
+            title = figure.name + (f" ({figure.peer})" if figure.peer else "")
             if figure.skipped:
-                notes.append(f"- **{figure.name}**: skipped, {figure.skipped}.")
-            notes += [f"- **{figure.name}**: {note}." for note in figure.notes]
+                notes.append(f"- **{title}**: skipped, {figure.skipped}.")
+            notes += [f"- **{title}**: {note}." for note in figure.notes]
     lines += ["", "![Goodput by offered load](goodput.svg)", ""] if (HERE / "goodput.svg").exists() else [""]
     lines += ["## What was seen beside", "", *notes, "", "## When and how", ""]
     lines += ["| row | date | commit | runs × seconds | command |", "|---|---|---|---|---|"]

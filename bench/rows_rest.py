@@ -80,7 +80,7 @@ def config_304(bench):
     house = bench.house
     with house.database() as database, house.server(database) as server, peers.hello(house, WORKERS) as hello:
         publish(house, server, database, {"probe": "1"})
-        numbers = range(FIRST, FIRST + 500)
+        numbers = range(FIRST, FIRST + 2_000)
         tokens = house.tokens(database, numbers)
         status, headers, _ = server.call("GET", "/v1/config", {"Authorization": f"Bearer {tokens[0]}"}.items())
         if status != 200:

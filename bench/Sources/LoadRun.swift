@@ -27,7 +27,8 @@ struct LoadRun {
     private var idle: [Int] = []
     private var poller = Poller()
     private var buffer = [UInt8](repeating: 0, count: 1 << 18)
-    private var next = 0
+    private let first: Int
+    private var next: Int
     private var beganAt: Int64 = 0
 
     init(_ options: Options) throws(BenchFault) {
@@ -39,7 +40,8 @@ struct LoadRun {
         let second = Double(Ticks.perSecond)
         warmUp = Int64(try options.number("warm-up", or: 1.0) * second)
         length = Int64(try options.number("seconds", or: 5.0) * second)
-        next = try options.number("first", or: 0)
+        first = try options.number("first", or: 0)
+        next = first
         tally = Tally(expected: options.text("expect", or: "200").split(separator: ",").compactMap { Int($0) })
         for number in 0..<(try options.number("connections", or: 64)) {
             connections.append(Connection(socket: try Socket.connect(port: port)))
@@ -49,16 +51,15 @@ struct LoadRun {
 
     mutating func run() throws(BenchFault) {
         beganAt = Ticks.now()
-        let first = next
-        let (measuredFrom, end) = (beganAt + warmUp, beganAt + warmUp + length)
-        tally.window = measuredFrom..<end
+        let end = beganAt + warmUp + length
+        tally.window = beganAt + warmUp..<end
         idle = Array(connections.indices.reversed())
         let patience = end + 10 * Ticks.perSecond
         while true {
             let now = Ticks.now()
-            if now >= patience || (now >= end && idle.count == connections.count) { break }
-            if now < end { try dispatch(now, first: first) }
-            for (number, isWritable) in poller.wait(until: wakeAt(now, end, patience, first: first)) {
+            if now >= patience || (!hasMore(now, end) && idle.count == connections.count) { break }
+            if hasMore(now, end) { try dispatch(now, end) }
+            for (number, isWritable) in poller.wait(until: wakeAt(now, end, patience)) {
                 if isWritable { try push(number) }
                 try pull(number)
             }
@@ -67,21 +68,24 @@ struct LoadRun {
         Output.write(tally.report(seconds: Double(length) / Double(Ticks.perSecond)), to: STDOUT_FILENO)
     }
 
-    private func wakeAt(_ now: Int64, _ end: Int64, _ patience: Int64, first: Int) -> Int64 {
-        guard now < end else { return patience }
-        guard interval > 0, !idle.isEmpty else { return end }
-        return min(end, due(next - first))
+    /// Whether there is still something to ask; in an open loop also what was due before the end and has not been sent.
+    private func hasMore(_ now: Int64, _ end: Int64) -> Bool { interval > 0 ? nextDue < end : now < end }
+
+    private var nextDue: Int64 { beganAt + Int64(Double(next - first) * interval) }
+
+    private func wakeAt(_ now: Int64, _ end: Int64, _ patience: Int64) -> Int64 {
+        guard hasMore(now, end) else { return patience }
+        guard interval > 0 else { return end }
+        return idle.isEmpty ? patience : nextDue
     }
 
-    private func due(_ index: Int) -> Int64 { beganAt + Int64(Double(index) * interval) }
-
-    private mutating func dispatch(_ now: Int64, first: Int) throws(BenchFault) {
-        while interval > 0, due(next - first) + deadline < now {
-            tally.noteGivenUp(due: due(next - first))
+    private mutating func dispatch(_ now: Int64, _ end: Int64) throws(BenchFault) {
+        while interval > 0, nextDue < end, nextDue + deadline < now {
+            tally.noteGivenUp(due: nextDue)
             next += 1
         }
-        while let number = idle.last {
-            let due = interval > 0 ? due(next - first) : now
+        while let number = idle.last, hasMore(now, end) {
+            let due = interval > 0 ? nextDue : now
             guard due <= now else { return }
             idle.removeLast()
             try start(number, due: due)

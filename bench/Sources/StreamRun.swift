@@ -3,8 +3,8 @@ import Wire
 
 /// Thousands of event streams, read by one thread.
 ///
-/// Opens them, a few at a time, prints a line, then obeys standard input: `mark` prints what came since the last mark and
-/// begins anew, `end` ends. Each event that carries a sender's slot is looked at: how long ago it was sent, and whether this
+/// Opens them, a few at a time, prints a line, then obeys standard input: `look` prints what came since the last mark,
+/// `mark` does so and begins anew, its end ends the run. Each event that carries a sender's slot is looked at: how long ago it was sent, and whether this
 /// stream has had it before.
 struct StreamRun {
     private struct Stream {
@@ -55,6 +55,7 @@ struct StreamRun {
         }
         guard ended == 0 else { throw BenchFault("\(ended) streams ended while they were opened") }
         report()
+        forget()
         poller.add(STDIN_FILENO, tag: stdin)
         while true {
             for (number, _) in poller.wait(until: .max) {
@@ -144,12 +145,13 @@ struct StreamRun {
     private mutating func obey() -> Bool {
         var command = [UInt8](repeating: 0, count: 64)
         let count = command.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
-        guard count > 0, String(decoding: command[..<count], as: UTF8.self).hasPrefix("mark") else { return false }
+        guard count > 0 else { return false }
         report()
+        if String(decoding: command[..<count], as: UTF8.self) == "mark\n" { forget() }
         return true
     }
 
-    private mutating func report() {
+    private func report() {
         var writer = JSONWriter()
         writer.beginObject()
         writer.field("open", openCount)
@@ -160,6 +162,9 @@ struct StreamRun {
         writer.field("latency", latency)
         writer.endObject()
         Output.write(writer.finish() + [0x0A], to: STDOUT_FILENO)
+    }
+
+    private mutating func forget() {
         (bytes, duplicates, latency) = (0, 0, Histogram())
         for number in streams.indices { streams[number].seen = [] }
     }
