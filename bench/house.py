@@ -42,6 +42,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def settings(**settings):
+    """The environment with these settings of the server and no others."""
+    rest = {name: value for name, value in os.environ.items() if not name.startswith("ENFILADE_")}
+    return rest | {f"ENFILADE_{name}": value for name, value in settings.items()}
+
+
 def request(method, path, headers=(), body=b""):
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *(f"{name}: {value}" for name, value in headers)]
     if body:
@@ -88,7 +94,7 @@ class House:
 
     def make_base(self):
         self.psql("CREATE DATABASE bench_base OWNER enfilade_owner;")
-        environment = os.environ | {"ENFILADE_OWNER_DATABASE_URL": self.url("bench_base", "enfilade_owner")}
+        environment = settings(OWNER_DATABASE_URL=self.url("bench_base", "enfilade_owner"))
         subprocess.run([self.program, "migrate"], env=environment, check=True, stdout=subprocess.DEVNULL)
         if not self.root_key.exists():
             subprocess.run([self.program, "key", "create", self.root_key], check=True, stdout=subprocess.DEVNULL)
@@ -186,12 +192,9 @@ class Server:
         self.seconds_to_ready = None
 
     def start(self):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ENFILADE_")} | {
-            "ENFILADE_DATABASE_URL": self.house.url(self.database, "enfilade_app"),
-            "ENFILADE_PUBLIC_URL": self.house.issuer,
-            "ENFILADE_LISTEN": f"127.0.0.1:{self.port}",
-            "ENFILADE_ROOT_KEY_FILE": str(self.house.root_key),
-        }
+        environment = settings(
+            DATABASE_URL=self.house.url(self.database, "enfilade_app"), PUBLIC_URL=self.house.issuer,
+            LISTEN=f"127.0.0.1:{self.port}", ROOT_KEY_FILE=str(self.house.root_key))
         # Written as it would be in service, and emptied so that a long run does not fill the disk.
         with open(self.house.log, "wb") as log:
             began = time.monotonic()
