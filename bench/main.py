@@ -110,4 +110,7 @@ def read_arguments():
 if __name__ == "__main__":
     # A shell starts what it does not wait for with the signal ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
