@@ -43,7 +43,10 @@ class Caller:
     def __init__(self, url, app, username, password, scope):
         self.oauth = oauth_client(url, app)
         self.tokens = sign_in(self.oauth, username, password, scope)
-        self.http = httpx.Client(base_url=url, timeout=TIMEOUT, headers=self.authorization)
+        self.http = self.connect(url)
+
+    def connect(self, url):
+        return httpx.Client(base_url=url, timeout=TIMEOUT, headers=self.authorization)
 
     @property
     def authorization(self):
