@@ -44,7 +44,16 @@ extension RootKey {
         guard fstat(descriptor, &facts) == 0 else { throw .unreadable(path: path, errno: errno) }
         guard facts.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
         let mode = facts.st_mode & 0o777
-        guard mode & 0o077 == 0 else { throw .exposed(path: path, mode: mode) }
+        guard !isExposed(mode, owner: facts.st_uid, reader: geteuid()) else { throw .exposed(path: path, mode: mode) }
+    }
+
+    /// Whether others than the reader can get at the file.
+    ///
+    /// What root lets somebody read is root's decision: so systemd hands credentials over, by an access list that shows
+    /// as a group's right.
+    static func isExposed(_ mode: mode_t, owner: uid_t, reader: uid_t) -> Bool {
+        let isHandedOver = owner == 0 && reader != 0
+        return mode & (isHandedOver ? 0o037 : 0o077) != 0
     }
 
     private static func read(_ descriptor: Int32, path: String) throws(RootKeyFault) -> [UInt8] {

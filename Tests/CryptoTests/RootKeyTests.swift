@@ -1,7 +1,8 @@
-import Crypto
 import Glibc
 import Testing
 import Wire
+
+@testable import Crypto
 
 @Suite struct RootKeyTests {
     private static let zeros = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
@@ -106,6 +107,17 @@ import Wire
             let path = try folder.file(Self.zeros, mode: mode)
             #expect(throws: Never.self) { try RootKey.load(path: path) }
         }
+    }
+
+    @Test(
+        arguments: [
+            (0o440, 0, 1000, false), (0o640, 0, 1000, false), (0o444, 0, 1000, true), (0o460, 0, 1000, true),
+            (0o440, 1000, 1000, true), (0o440, 0, 0, true), (0o400, 1000, 1000, false),
+        ] as [(mode_t, uid_t, uid_t, Bool)])
+    func `root may let a group read its file, as it hands over credentials, and nobody else may`(
+        mode: mode_t, owner: uid_t, reader: uid_t, isExposed: Bool
+    ) {
+        #expect(RootKey.isExposed(mode, owner: owner, reader: reader) == isExposed)
     }
 
     @Test func `what is missing or no file is refused as such`() throws {

@@ -41,19 +41,25 @@ extension Call {
         } catch {
             let response = core.refusal(error, reading.head.id)
             remember(reading, handler: nil, limit: 0)
-            if error.endsConnection || reading.hasBody { return queue(response, handle) }
+            if error.endsConnection || reading.hasBody { return leave(response, handle) }
             state.withLock { $0.answer = response }
             return .YES
         }
         switch decision {
         case .answer(let response):
             remember(reading, handler: nil, limit: 0)
-            if reading.hasBody { return queue(response, handle) }
+            if reading.hasBody { return leave(response, handle) }
             state.withLock { $0.answer = response }
         case .wait(let handler, let limit):
             remember(reading, handler: handler, limit: limit)
         }
         return .YES
+    }
+
+    /// Answers at once, whatever else was sent.
+    private func leave(_ response: Response, _ handle: OpaquePointer) -> MHD_Result {
+        connection.leavesBody = true
+        return queue(response, handle)
     }
 
     private func remember(_ reading: Reading, handler: (any Handler)?, limit: Int) {

@@ -17,7 +17,9 @@ func connectionChanged(
         slot.pointee = Unmanaged.passRetained(connection).toOpaque()
     } else if let held = slot.pointee {
         slot.pointee = nil
-        core.connections.remove(Unmanaged<Connection>.fromOpaque(held).takeRetainedValue())
+        let connection = Unmanaged<Connection>.fromOpaque(held).takeRetainedValue()
+        if connection.leavesBody { core.lingerer.keep(connection.socket) }
+        core.connections.remove(connection)
     }
 }
 

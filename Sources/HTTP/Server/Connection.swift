@@ -15,6 +15,7 @@ final class Connection: Sendable {
     private let state = Mutex(State())
     private let deadline: Atomic<Int64>
     private let cut = Atomic<Bool>(false)
+    private let unread = Atomic<Bool>(false)
 
     init(socket: Int32, peer: Address, isProxy: Bool, deadline: Int64) {
         self.socket = socket
@@ -36,6 +37,12 @@ final class Connection: Sendable {
             var byte: UInt8 = 0
             return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
         }
+    }
+
+    /// Whether an answer was given to a request whose body was not read: more may come than will ever be.
+    var leavesBody: Bool {
+        get { unread.load(ordering: .relaxed) }
+        set { unread.store(newValue, ordering: .relaxed) }
     }
 
     var wasCut: Bool { cut.load(ordering: .relaxed) }

@@ -7,6 +7,7 @@ final class Core: Sendable {
     let requestID: @Sendable (Headers) -> String
     let decorate: @Sendable (inout Response, RequestHead) -> Void
     let connections: Connections
+    let lingerer = Lingerer()
     let gate = Gate()
     let sameThread = SameThread()
     let engine: StreamEngine

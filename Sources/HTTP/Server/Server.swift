@@ -71,7 +71,7 @@ package final class Server: Sendable {
         let settings = core.settings
         let listener = try Listener(settings)
         let sweeper = Sweeper(
-            connections: core.connections,
+            connections: core.connections, lingerer: core.lingerer,
             shortest: min(
                 min(settings.headerTimeout, settings.bodyTimeout), min(settings.idleTimeout, settings.answerTimeout)))
         do throws(ServerFault) {
