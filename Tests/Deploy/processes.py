@@ -45,6 +45,10 @@ class Process:
             self.process.kill()
             return self.process.wait()
 
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
     def check_alive(self):
         assert self.process.poll() is None, self.log.read_text()[-2000:]
 
