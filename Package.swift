@@ -14,8 +14,10 @@ let settings: [SwiftSetting] = [
 ]
 
 /// SwiftPM embeds what is named, and a contract test compares the names with the folder.
-let embedded: [Resource] = ["audit", "account", "session", "device", "mailbox", "configuration", "idempotency", "ack"]
-    .enumerated().map { .embedInCode("m\(String($0.offset + 10001).dropFirst())_\($0.element).sql") }
+let embedded: [Resource] = [
+    "audit", "account", "session", "device", "mailbox", "configuration", "idempotency", "ack",
+    "audit_rights",
+].enumerated().map { .embedInCode("m\(String($0.offset + 10001).dropFirst())_\($0.element).sql") }
 
 func room(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
@@ -80,7 +82,7 @@ let package = Package(
         tests("PostgresTests", ["Postgres", "Lanes", "TestKit", "Wire"]),
         tests("HTTPTests", ["HTTP", "TestKit", "Wire"]),
         tests("LoginTests", floor + ["Login"]),
-        tests("LoginFlowTests", ["TestKit", "Crypto", "Wire"]),
+        tests("LoginFlowTests", ["Application", "TestKit", "Crypto", "Domain", "Wire"]),
         tests("AccountsTests", floor + ["Accounts"]),
         tests("DevicesTests", floor + ["Devices"]),
         tests("MailboxesTests", floor + ["Mailboxes", "TestKit"]),

@@ -32,11 +32,12 @@ package final class Application: Sendable {
     ///
     /// Waits for PostgreSQL as long as it takes, unless `isCancelled` says to give up: then the answer is `nil`. A
     /// schema that is not up to date, a root key that cannot be read or a port that is taken is an error at once.
+    /// `machine` is the machine's own clock, which is compared with the database's; tests move `clock` alone.
     package static func start(
-        _ settings: Settings, clock: any Clock, observe log: @escaping Observe,
+        _ settings: Settings, clock: any Clock, machine: any Clock = SystemClock(), observe log: @escaping Observe,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) async throws -> Application? {
-        let wiring = try Wiring(settings, clock: clock, log: log)
+        let wiring = try Wiring(settings, clock: clock, machine: machine, log: log)
         wiring.pool.start()
         guard try await prepared(wiring, isCancelled) else { return nil }
         // Not before: on a database that cannot be served from, each would only complain in its own way.
@@ -84,7 +85,8 @@ package final class Application: Sendable {
         var settings = Settings()
         settings.metricsToken = "only to list the route"
         let wiring = try Wiring(
-            settings, clock: SystemClock(), log: { _ in }, key: RootKey(SecretBytes(random: RootKey.size)))
+            settings, clock: SystemClock(), machine: SystemClock(), log: { _ in },
+            key: RootKey(SecretBytes(random: RootKey.size)))
         return try wiring.makeRouter().table.map { ($0.0.rawValue, $0.1) }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }
     }
 }

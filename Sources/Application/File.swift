@@ -12,10 +12,27 @@ package enum File {
     /// What a small file holds; nothing when it cannot be read.
     package static func bytes(of path: String) -> [UInt8] { read(path, upTo: 1_048_576) ?? [] }
 
+    /// A small file and who else can get at it, looked at through the same descriptor; `nil` when it cannot be read.
+    static func opened(_ path: String) -> (bytes: [UInt8], standing: FileStanding)? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { return nil }
+        let standing = FileStanding(
+            owner: facts.st_uid, mode: facts.st_mode, isRegular: facts.st_mode & S_IFMT == S_IFREG)
+        guard let bytes = standing.isRegular ? read(descriptor, upTo: 1_048_576) : [] else { return nil }
+        return (bytes, standing)
+    }
+
     private static func read(_ path: String, upTo limit: Int) -> [UInt8]? {
         let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
+        return read(descriptor, upTo: limit)
+    }
+
+    private static func read(_ descriptor: Int32, upTo limit: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while bytes.count < limit {

@@ -11,13 +11,15 @@ final class LiveFigures: Sendable {
     private let pool: Pool
     private let mailboxes: Mailboxes
     private let audit: Audit
+    private let clock: ClockWatch
     private let server = Mutex<Server?>(nil)
 
-    init(metrics: Metrics, pool: Pool, mailboxes: Mailboxes, audit: Audit) {
+    init(metrics: Metrics, pool: Pool, mailboxes: Mailboxes, audit: Audit, clock: ClockWatch) {
         self.metrics = metrics
         self.pool = pool
         self.mailboxes = mailboxes
         self.audit = audit
+        self.clock = clock
     }
 
     func attach(_ server: Server) { self.server.withLock { $0 = server } }
@@ -39,6 +41,9 @@ final class LiveFigures: Sendable {
         let order = audit.figures
         page.gauge("enfilade_audit_pending_entries", "Entries that have no index yet.", Double(order.pending))
         page.gauge("enfilade_audit_last_index", "Index of the last entry.", Double(order.lastIndex ?? -1))
+        page.gauge(
+            "enfilade_clock_ahead_seconds", "How far this machine's clock is ahead of the database's.",
+            clock.ahead / .seconds(1))
         page.gauge("enfilade_process_resident_memory_bytes", "Resident memory.", Double(Self.residentBytes()))
         return page.text
     }

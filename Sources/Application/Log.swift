@@ -70,7 +70,8 @@ package final class Log: Sendable {
             event("swept", "info", &writer)
             writer.field("items", items)
             writer.field("messages", messages)
-        case .committed, .sequenced, .signedIn, .streamOpened, .streamClosed, .eventsSent: return false
+        case .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed, .eventsSent:
+            return false
         }
         return true
     }

@@ -23,6 +23,7 @@ final class Metrics: Sendable {
         var sweptItems = 0
         var sequenced = 0
         var signIns: [String: Int] = [:]
+        var refreshRepeats = 0
         var streamsOpened = 0
         var streamsClosed: [String: Int] = [:]
         var events = 0
@@ -47,6 +48,7 @@ final class Metrics: Sendable {
             case .swept(let items, _): state.sweptItems += items
             case .sequenced(let entries): state.sequenced += entries
             case .signedIn(let outcome): state.signIns[outcome.rawValue, default: 0] += 1
+            case .refreshRepeated: state.refreshRepeats += 1
             case .streamOpened: state.streamsOpened += 1
             case .streamClosed(let reason): state.streamsClosed["\(reason)", default: 0] += 1
             case .eventsSent(let count): state.events += count
@@ -72,6 +74,9 @@ final class Metrics: Sendable {
         page.counter("enfilade_mailbox_swept_items", "Mailbox items deleted.", Double(state.sweptItems))
         page.counter("enfilade_audit_sequenced_entries", "Audit entries put in order.", Double(state.sequenced))
         page.counter("enfilade_sign_ins", "Sign-ins by outcome.", label: "outcome", state.signIns)
+        page.counter(
+            "enfilade_refresh_token_repeats", "Refresh tokens exchanged again within the time for lost answers.",
+            Double(state.refreshRepeats))
         page.counter("enfilade_streams_opened", "Event streams opened.", Double(state.streamsOpened))
         page.counter("enfilade_streams_closed", "Event streams closed.", label: "reason", state.streamsClosed)
         page.counter("enfilade_stream_events", "Events sent.", Double(state.events))

@@ -2,7 +2,6 @@ import Accounts
 import Crypto
 package import Domain
 import Lanes
-import Mailboxes
 import Postgres
 package import Store
 
@@ -29,10 +28,10 @@ package struct Owner: Sendable {
         }
     }
 
-    package func markRestored() async throws -> Int {
+    package func markRestored() async throws -> Restoration {
         try await connected { (pool) async throws(Failure) in
             try await Migrator(pool: pool).standing().check()
-            return try await Mailboxes.restored(in: database(pool))
+            return try await Restoration.perform(in: database(pool))
         }
     }
 

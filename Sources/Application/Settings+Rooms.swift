@@ -17,6 +17,7 @@ extension Settings {
     var login: Login.Settings {
         var login = Login.Settings()
         login.accessTokenLife = .seconds(accessTokenSeconds)
+        login.sessionLimit = .seconds(sessionDays * 86_400)
         return login
     }
 

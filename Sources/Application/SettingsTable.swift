@@ -4,13 +4,18 @@ import Glibc
 extension Setting {
     /// Every setting there is, in the order of the README's table.
     package static let all: [Setting] = [
-        text("ENFILADE_DATABASE_URL", \.databaseURL, "PostgreSQL for the server, as role enfilade_app", isSecret: true),
+        text(
+            "ENFILADE_DATABASE_URL", \.databaseURL, "PostgreSQL for the server, as role enfilade_app", isSecret: true,
+            sample: "postgresql://enfilade_app:PASSWORD@HOST/enfilade"),
         text(
             "ENFILADE_OWNER_DATABASE_URL", \.ownerDatabaseURL,
-            "PostgreSQL for migrate, admin create and restored, as role enfilade_owner", isSecret: true),
+            "PostgreSQL for migrate, admin create and restored, as role enfilade_owner", isSecret: true,
+            sample: "postgresql://enfilade_owner:PASSWORD@HOST/enfilade"),
         publicURL,
         listen,
-        text("ENFILADE_ROOT_KEY_FILE", \.rootKeyFile, "file with the root key (mode 0600)"),
+        text(
+            "ENFILADE_ROOT_KEY_FILE", \.rootKeyFile, "file with the root key (mode 0600)",
+            sample: "/etc/enfilade/root-key"),
         tokenFile,
         proxies,
         number("ENFILADE_LANES", \.lanes, 1...64, "PostgreSQL connections"),
@@ -20,6 +25,9 @@ extension Setting {
             "ENFILADE_CONNECTIONS_PER_ADDRESS", \.connectionsPerAddress, 1...1_000_000,
             "open connections of one peer address, trusted proxies excepted"),
         number("ENFILADE_ACCESS_TOKEN_SECONDS", \.accessTokenSeconds, 60...600, "life of an access token"),
+        number(
+            "ENFILADE_SESSION_DAYS", \.sessionDays, 1...3650,
+            "days until somebody has to sign in again, however often the session is refreshed"),
         number("ENFILADE_PASSWORD_LANES", \.passwordLanes, 1...32, "threads that check passwords"),
         number("ENFILADE_PASSWORD_MIB", \.passwordMemory, 8...1024, "memory of one password check (argon2id)"),
         number("ENFILADE_CIPHERTEXT_BYTES", \.ciphertextBytes, 1024...1_048_576, "ciphertext of one envelope"),
@@ -41,10 +49,10 @@ extension Setting {
 
     private static func text(
         _ name: String, _ path: any WritableKeyPath<Settings, String> & Sendable, _ meaning: String,
-        isSecret: Bool = false
+        isSecret: Bool = false, sample: String = ""
     ) -> Setting {
         Setting(
-            name: name, meaning: meaning, isSecret: isSecret,
+            name: name, meaning: meaning, isSecret: isSecret, sample: sample,
             read: { text, settings in
                 guard !text.isEmpty else { return "is empty" }
                 settings[keyPath: path] = text
@@ -98,6 +106,7 @@ extension Setting {
     private static let proxies = Setting(
         name: "ENFILADE_TRUSTED_PROXIES",
         meaning: "addresses or networks, comma-separated, whose X-Forwarded-For is believed", isSecret: false,
+        sample: "127.0.0.1,::1",
         read: { text, settings in
             let list = text.split(separator: ",").map { String($0.filter { $0 != " " }) }
             guard TrustedProxies(list) != nil else { return "must be addresses or CIDR networks, comma-separated" }
@@ -108,9 +117,15 @@ extension Setting {
     private static let tokenFile = Setting(
         name: "ENFILADE_METRICS_TOKEN_FILE",
         meaning: "file with the bearer token of /metrics; without it there is no /metrics",
-        isSecret: true,
+        isSecret: true, namesFile: true, sample: "/etc/enfilade/metrics-token",
         read: { path, settings in
-            guard let text = File.firstLine(of: path) else { return "names a file that cannot be read" }
+            guard let found = File.opened(path), let text = File.firstLine(of: path) else {
+                return "names a file that cannot be read"
+            }
+            if let objection = found.standing.objection { return "names a file that \(objection)" }
+            guard !found.standing.isOpenToAll else {
+                return "names a file that everybody can read (mode \(found.standing.octal)); chmod o-rwx"
+            }
             guard text.utf8.count >= 16 else { return "names a file whose first line is shorter than 16 characters" }
             settings.metricsToken = text
             return nil

@@ -34,12 +34,15 @@ final class Wiring: Sendable {
     private let configuration: Configuration
     private let audit: Audit
     private let migrator: Migrator
+    private let clockWatch: ClockWatch
     private let passwordLanes: LaneGroup
     private let entropy = SystemEntropy()
     private let clock: any Clock
 
     /// - Throws: `RootKeyFault` when the root key cannot be read.
-    init(_ settings: Settings, clock: any Clock, log: @escaping Observe, key given: RootKey? = nil) throws {
+    init(
+        _ settings: Settings, clock: any Clock, machine: any Clock, log: @escaping Observe, key given: RootKey? = nil
+    ) throws {
         self.settings = settings
         self.clock = clock
         let metrics = Metrics()
@@ -69,15 +72,16 @@ final class Wiring: Sendable {
         updates = Updates(
             database: database, sources: [mailboxes.updates, configuration.updates], settings: settings.updates,
             observe: observe)
+        clockWatch = ClockWatch(database: database, clock: machine, observe: observe)
         gate = Gate(authenticator: login.authenticator, observe: observe)
         figures = LiveFigures(
-            metrics: metrics, pool: pool, mailboxes: mailboxes, audit: audit)
+            metrics: metrics, pool: pool, mailboxes: mailboxes, audit: audit, clock: clockWatch)
     }
 
     /// Runs all services until the task is cancelled; each is told to stop and waited for.
     func run() async {
         let services =
-            [bell] + login.services + accounts.services + devices.services + mailboxes.services
+            [bell, clockWatch] + login.services + accounts.services + devices.services + mailboxes.services
             + configuration.services + audit.services + updates.services
         await withTaskGroup { group in
             for service in services { group.addTask { await service.run() } }
@@ -134,7 +138,7 @@ final class Wiring: Sendable {
     private var system: [Mounted] {
         let readiness = ShowReadiness(
             isDraining: { [self] in isDraining.load(ordering: .relaxed) }, isFresh: { [login] in login.isFresh },
-            migrator: migrator)
+            migrator: migrator, clock: clockWatch)
         let open = [
             ShowHealth().mounted, readiness.mounted, ShowDocument().mounted,
             ShowCapabilities(settings: settings).mounted,

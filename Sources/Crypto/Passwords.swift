@@ -34,6 +34,9 @@ package final class Passwords: Sendable {
         try await onLane { PasswordHash.verify(password, hash: hash, cost: $0) }
     }
 
+    /// Whether a hash was made at another cost than new ones are.
+    package func isOutdated(_ hash: String) -> Bool { PasswordHash.needsRehash(hash, cost: cost) }
+
     @discardableResult
     private func onLane<R: Sendable>(
         _ body: @escaping @Sendable (PasswordHash.Cost) -> R

@@ -9,7 +9,6 @@ package final class RootKey: Sendable {
         case refreshToken = "refresh_"
         case authorizationCode = "authcode"
         case deviceSecret = "devicese"
-        case signInRequest = "signinrq"
         case throttle = "throttle"
         case successor = "successr"
     }
@@ -17,6 +16,7 @@ package final class RootKey: Sendable {
     /// Uses that get a sealing key of their own, on the same terms.
     package enum SealingPurpose: String, CaseIterable, Sendable {
         case sealing = "sealing_"
+        case signInTicket = "signinrq"
     }
 
     /// The size of the root key and of everything derived from it, in bytes.

@@ -16,6 +16,8 @@ package enum Observation: Sendable {
     case swept(items: Int, messages: Int)
     case sequenced(entries: Int)
     case signedIn(outcome: Deed.Outcome)
+    /// A refresh token was exchanged once more while its answer may have been lost.
+    case refreshRepeated
     case streamOpened
     case streamClosed(reason: StaticString)
     case eventsSent(Int)

@@ -4,8 +4,8 @@
 // sessions that end everywhere within two seconds. Codes and refresh tokens are kept as keyed hashes only; access tokens
 // are not kept at all.
 //
-// It reads accounts and apps but never writes them, knows no device beyond its id, and never sees a password except to
-// hand it to a lane that compares it.
+// It reads accounts and apps and writes nothing of them but a password's hash at the present cost. It knows no device
+// beyond its id, and never sees a password except to hand it to a lane that compares it.
 package import API
 package import Crypto
 package import Domain
@@ -119,13 +119,17 @@ struct Parts: Sendable {
     }
 }
 
-/// The keyed hashes under which secrets are kept, and the seal for what leaves the server and comes back.
+/// The keyed hashes under which secrets are kept, the seal of what is stored, and that of what leaves the server and comes
+/// back.
 struct Secrets: Sendable {
     let codes: KeyedHash
     let refreshTokens: KeyedHash
     let successors: KeyedHash
     let throttle: KeyedHash
+    /// For signing keys at rest.
     let sealing: Sealing
+    /// For the sign-in page's hidden field, which anybody may send back.
+    let tickets: Sealing
 
     init(_ keys: RootKey) {
         codes = keys.subkey(.authorizationCode)
@@ -133,6 +137,7 @@ struct Secrets: Sendable {
         successors = keys.subkey(.successor)
         throttle = keys.subkey(.throttle)
         sealing = keys.subkey(.sealing)
+        tickets = keys.subkey(.signInTicket)
     }
 
     /// The token that follows a refresh token: always the same, so that a lost answer can be given again, and so that

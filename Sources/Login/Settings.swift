@@ -5,11 +5,16 @@ extension Login {
         package var accessTokenLife = Duration.seconds(600)
         /// A session that is refreshed lives on; one that is not ends after this.
         package var sessionLife = Duration.seconds(90 * 86_400)
+        /// However often it is refreshed, a session ends after this, so that no stolen chain of tokens lasts for ever.
+        package var sessionLimit = Duration.seconds(365 * 86_400)
         package var codeLife = Duration.seconds(60)
         /// How long the sign-in page may stay open.
         package var signInLife = Duration.seconds(600)
         /// How long the answer to a refresh can be asked for again with the token that was exchanged.
-        package var lostAnswerWindow = Duration.seconds(600)
+        ///
+        /// Much shorter than an access token lives: owner and thief come back once in such a life, so that in a window
+        /// as long as that neither would ever be noticed.
+        package var lostAnswerWindow = Duration.seconds(60)
         /// How long a signing key signs.
         package var keyRotation = Duration.seconds(30 * 86_400)
         /// The fifth failure of a name within a quarter of an hour is the first that costs time.

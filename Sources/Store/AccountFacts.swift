@@ -54,6 +54,11 @@ extension Transaction {
         try account("WHERE id = \(id) FOR SHARE")
     }
 
+    /// Puts a hash of the same password in the place of one made at another cost, unless it changed meanwhile.
+    package func renewHash(of account: AccountID, from old: String, to new: String) throws(Failure) {
+        try execute("UPDATE account SET password_hash = \(new) WHERE id = \(account) AND password_hash = \(old)")
+    }
+
     package func appFacts(_ id: AppID) throws(Failure) -> AppFacts? { try app("WHERE id = \(id)") }
 
     /// An app that cannot change until this transaction ends.

@@ -15,6 +15,13 @@ package struct MailboxAddress: Sendable {
 // Lock order, the same everywhere so that nodes never deadlock: device_list rows by account, then mailbox rows by id.
 
 extension Transaction {
+    /// How many devices there are that have not been removed.
+    package func enrolledDevices() throws(Failure) -> Int {
+        try first("SELECT count(*) FROM device WHERE removed_at IS NULL") { row throws(PostgresError) in
+            Int(try row[0] as Int64)
+        } ?? 0
+    }
+
     /// Made with the account, so that senders and enrolments always have a row to lock.
     package func createDeviceList(of account: AccountID) throws(Failure) {
         try execute("INSERT INTO device_list (account_id) VALUES (\(account))")

@@ -12,6 +12,7 @@ package enum SessionEnding: String, Sendable {
     case deviceRemoved = "device-removed"
     case tokenReused = "token-reused"
     case codeReused = "code-reused"
+    case backupRestored = "backup-restored"
     case expired
 }
 
@@ -68,6 +69,21 @@ extension Transaction {
     package func endSessions(in app: AppID, because ending: SessionEnding) throws(Failure) -> [SessionID] {
         try execute("DELETE FROM authorization_code WHERE app_id = \(app) AND session_id IS NULL")
         return try end("WHERE app_id = \(app) AND ended_at IS NULL", because: ending)
+    }
+
+    /// Ends every session there is and what could begin one; how many there were.
+    ///
+    /// Without bells: no server runs yet, and there may be very many.
+    package func endEverySession(because ending: SessionEnding) throws(Failure) -> Int {
+        let touched = try batch([
+            """
+            UPDATE session
+            SET ended_at = clock_timestamp(), ended_because = \(ending.rawValue)
+            WHERE ended_at IS NULL
+            """,
+            "DELETE FROM refresh_token", "DELETE FROM authorization_code",
+        ])
+        return touched[0]
     }
 
     private func end(_ which: SQL, because ending: SessionEnding) throws(Failure) -> [SessionID] {

@@ -9,8 +9,14 @@ protocol Verb: Sendable {
     static var summary: String { get }
     /// What `--help` prints below the summary.
     static var help: String { get }
+    /// Options without a value.
+    static var flags: Set<String> { get }
 
     static func run(_ arguments: Arguments) async throws -> Int32
+}
+
+extension Verb {
+    static var flags: Set<String> { [] }
 }
 
 enum Verbs {
@@ -42,7 +48,7 @@ enum Verbs {
 
     private static func attempt(_ verb: any Verb.Type, _ arguments: [String]) async -> Int32 {
         do {
-            return try await verb.run(Arguments(arguments))
+            return try await verb.run(Arguments(arguments, flags: verb.flags))
         } catch let fault as UsageFault {
             return Output.fail("\(fault.detail); see enfilade \(verb.name) --help", status: 2)
         } catch let faults as SettingFaults {
@@ -72,7 +78,7 @@ enum Verbs {
 
             \(lines.joined(separator: "\n"))
 
-            Settings come from the environment: enfilade settings lists them.
+            Settings come from the environment and a file (--settings FILE): enfilade settings lists them.
             """
     }
 }
@@ -82,16 +88,21 @@ struct UsageFault: Error {
     let detail: String
 }
 
-/// Options of the form `--name VALUE`, and what stands beside them.
+/// Options of the form `--name VALUE` or, for flags, `--name`, and what stands beside them.
 struct Arguments: Sendable {
     private(set) var options: [String: String] = [:]
+    private(set) var flags: Set<String> = []
     private(set) var plain: [String] = []
 
-    init(_ arguments: [String]) throws(UsageFault) {
+    init(_ arguments: [String], flags known: Set<String> = []) throws(UsageFault) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("--") else {
                 plain.append(argument)
+                continue
+            }
+            guard !known.contains(String(argument.dropFirst(2))) else {
+                flags.insert(String(argument.dropFirst(2)))
                 continue
             }
             guard let value = rest.popFirst() else { throw UsageFault(detail: "\(argument) needs a value") }
@@ -107,6 +118,13 @@ struct Arguments: Sendable {
             throw UsageFault(detail: "there is no option --\(unknown)")
         }
         guard plain.count <= count else { throw UsageFault(detail: "\(plain[count]) is one argument too many") }
+    }
+
+    /// What the verb is to work with: the environment, over the file that `--settings` or the environment names.
+    func settings() throws -> Settings {
+        let environment = Environment.variables
+        let path = options["settings"] ?? environment[Settings.fileVariable]
+        return try Settings(environment: environment, file: path.map { path in try SettingsFile(path: path) })
     }
 
     func required(_ name: String) throws(UsageFault) -> String {

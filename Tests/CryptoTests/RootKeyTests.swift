@@ -12,7 +12,6 @@ import Wire
             (.refreshToken, "09b8e21ffa5caafc0ae0f8808fc32f2e35fa36999738eabca0551609592d5577"),
             (.authorizationCode, "8110f7d590e6a6b676f52763282dc2c9dce2913ca6dc2da613b89ebb03076fc4"),
             (.deviceSecret, "cfbca6d2e081ddf359f6d3e093bb3cc1e13938cadb35d9c65eb7dcce9da7e64c"),
-            (.signInRequest, "da073ac14d31d3688b2d00a0692538e570a180f215b5675be442e14cc734f529"),
             (.throttle, "0b6bbbfeca69f619d9456dfe4f968d65eb275a64937feee6ac50d74eb457165e"),
             (.successor, "762d558311efeb9880b47efd0f9a9bdcab26a3ba9e19cfee91b8a432c9f297a2"),
         ] as [(RootKey.HashPurpose, String)])

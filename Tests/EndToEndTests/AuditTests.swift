@@ -108,7 +108,13 @@ import Wire
             "DELETE FROM audit_entry", "DELETE FROM audit_entry WHERE false", "TRUNCATE audit_entry",
             "TRUNCATE audit_entry CASCADE", "UPDATE audit_leaf SET index = index + 1", "DELETE FROM audit_leaf",
             "TRUNCATE audit_leaf", "SELECT 1 FROM audit_entry FOR UPDATE",
-            "UPDATE audit_pending SET entry_id = entry_id",
+            "UPDATE audit_pending SET entry_id = entry_id", "DELETE FROM audit_pending",
+            "INSERT INTO audit_pending (entry_id) SELECT entry_id FROM audit_leaf LIMIT 1",
+            "INSERT INTO audit_leaf (index, entry_id, occurred_at, action, outcome) "
+                + "SELECT 1000000000000000, id, occurred_at, action, outcome FROM audit_entry LIMIT 1",
+            "CREATE OR REPLACE FUNCTION audit_sequence(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'",
+            "SELECT audit_enqueue()", "DROP TRIGGER audit_entry_enqueue ON audit_entry",
+            "UPDATE configuration_revision SET content = '{}'",
             "TRUNCATE audit_pending", "DROP TABLE audit_leaf", "ALTER TABLE audit_entry DISABLE TRIGGER ALL",
             "ALTER TABLE audit_entry OWNER TO enfilade_app",
             "CREATE TABLE audit_entry_copy (x int)", "SET ROLE enfilade_owner",
@@ -126,6 +132,25 @@ import Wire
         } catch {
             let words = "\(error)"
             #expect(words.contains("permission denied") || words.contains("must be"), "\(words)")
+        }
+    }
+
+    @Test("A table of the same name in front of the queue takes no entry out of it")
+    func shadowedQueue() async throws {
+        try await TestServer.with { server in
+            let id = "00000000-0000-7000-8000-000000000001"
+            _ = try await server.sql(
+                """
+                CREATE TEMPORARY TABLE audit_pending (position bigint, entry_id uuid);
+                CREATE TEMPORARY TABLE audit_leaf (index bigint, entry_id uuid);
+                INSERT INTO audit_entry (id, occurred_at, action, outcome, actor_kind)
+                VALUES ('\(id)', now(), 'account.read', 'success', 'system');
+                SELECT audit_sequence(100)
+                """, as: .app)
+            let deadline = ContinuousClock.now + .seconds(10)
+            let found = "SELECT count(*) FROM audit_leaf WHERE entry_id = '\(id)'"
+            while try await server.sql(found) != "1\n", ContinuousClock.now < deadline {}
+            #expect(try await server.sql(found) == "1\n")
         }
     }
 

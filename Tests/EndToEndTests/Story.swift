@@ -14,6 +14,8 @@ struct Story: Sendable {
     let stored: Set<String>
 
     static func tell(on server: TestServer) async throws -> Story {
+        // Before anybody signs in: it ends all sessions.
+        _ = try await Owner(server.settings).markRestored()
         let cast = try await Cast.gather(on: server)
         var secrets = ["ada-password", "bob-password", TestServer.adminPassword, TestServer.verifier]
         secrets += try await refusals(cast)
@@ -21,7 +23,6 @@ struct Story: Sendable {
         try await useDevices(cast)
         let message = try await cast.other.send("the plain text of a message", to: cast.recipient)
         guard message.status == 201 else { throw TestServer.Fault("send: \(message.text)") }
-        _ = try await Owner(server.settings).markRestored()
         let people = [cast.member, cast.other, cast.auditor, cast.admin, cast.recipient]
         secrets += people.flatMap { [$0.owner.accessToken, $0.owner.refreshToken ?? ""] }.filter { !$0.isEmpty }
         let keys = people.flatMap { [$0.identity.publicKey, $0.agreementKey] }

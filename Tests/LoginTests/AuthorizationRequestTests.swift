@@ -67,7 +67,7 @@ import Wire
 
     @Test("A ticket opens to the request it was sealed for, until it runs out")
     func ticket() throws {
-        let sealing = RootKey(SecretBytes(random: RootKey.size)).subkey(.sealing)
+        let sealing = RootKey(SecretBytes(random: RootKey.size)).subkey(.signInTicket)
         let now = Instant(microseconds: 1_800_000_000_000_000)
         let request = try reading()
         let ticket = SignInTicket.seal(request, until: now + .seconds(600), by: sealing)
@@ -75,10 +75,21 @@ import Wire
         #expect(SignInTicket.open(ticket, at: now + .seconds(600), by: sealing) == nil)
     }
 
+    @Test("A ticket does not open under the key that seals signing keys, nor a signing key under the ticket's")
+    func separateKeys() throws {
+        let root = RootKey(SecretBytes(random: RootKey.size))
+        let now = Instant(microseconds: 0)
+        let ticket = SignInTicket.seal(try reading(), until: now + .seconds(600), by: root.subkey(.sealing))
+        #expect(SignInTicket.open(ticket, at: now, by: root.subkey(.signInTicket)) == nil)
+        let secrets = Secrets(root)
+        let sealed = SigningKey.generate().sealed(by: secrets.sealing)
+        #expect(throws: SealingFault.self) { try SigningKey(opening: sealed, by: secrets.tickets) }
+    }
+
     @Test("A ticket that was altered, cut, or sealed elsewhere does not open")
     func tampered() throws {
-        let sealing = RootKey(SecretBytes(random: RootKey.size)).subkey(.sealing)
-        let other = RootKey(SecretBytes(random: RootKey.size)).subkey(.sealing)
+        let sealing = RootKey(SecretBytes(random: RootKey.size)).subkey(.signInTicket)
+        let other = RootKey(SecretBytes(random: RootKey.size)).subkey(.signInTicket)
         let now = Instant(microseconds: 0)
         let bytes = try #require(
             Base64URL.decode(SignInTicket.seal(try reading(), until: now + .seconds(600), by: sealing)))

@@ -34,6 +34,8 @@ import Testing
             ("migrate --force", "--force needs a value"), ("admin create", "--username is needed"),
             ("admin create --username a", "--password-file is needed"),
             ("admin create --username a --username b", "--username is given twice"), ("key create", "FILE is needed"),
+            ("settings --json --settings", "--settings needs a value"),
+            ("routes --settings a", "there is no option --settings"),
             ("key create a b", "b is one argument too many"), ("routes all", "all is one argument too many"),
         ])
     func unreadable(_ line: String, _ complaint: String) async throws {

@@ -143,4 +143,32 @@ import Wire
         #expect(!server.log.lines.joined().contains("the-password-of-the-database"))
         #expect(server.log.entries.count == server.log.lines.count)
     }
+
+    @Test(
+        "A database's address that is misspelt, or whose password is refused, is told without any part of it",
+        .timeLimit(.minutes(1)),
+        arguments: [
+            // libpq takes parts of these passwords for a host, a port or an option, and quotes them.
+            "postgresql://enfilade_app:hunter@two-secret@127.0.0.1:1/nowhere",
+            "postgresql://enfilade_app:hunter/two-secret@127.0.0.1:1/nowhere",
+            "postgresql://enfilade_app:hunter#two-secret@127.0.0.1:1/nowhere?hunter=two-secret",
+            "postgresql://enfilade_app:hunter%two-secret@127.0.0.1:1/nowhere",
+            "host=127.0.0.1 port=1 password=hunter two-secret", "host=127.0.0.1 port=hunter-two-secret",
+            "host=/nowhere/hunter-two-secret password='hunter-two-secret",
+        ])
+    func misspelt(url: String) async throws {
+        var environment = try Template.environment(for: "no_such_database")
+        environment["ENFILADE_DATABASE_URL"] = url
+        environment["ENFILADE_OWNER_DATABASE_URL"] = url
+        for verb in ["migrate", "restored", "settings"] {
+            let outcome = try await Binary.run([verb], environment)
+            #expect(!(outcome.output + outcome.errors).contains("hunter"), "\(verb): \(outcome.errors)")
+            #expect(!(outcome.output + outcome.errors).contains("two-secret"), "\(verb): \(outcome.errors)")
+        }
+        let server = try await ServerProcess.launch(environment, database: "no_such_database")
+        _ = try await server.log.event("faltered")
+        #expect(await server.stop() == .status(0))
+        let log = server.log.lines.joined()
+        #expect(!log.contains("hunter") && !log.contains("two-secret"), "\(log)")
+    }
 }

@@ -178,7 +178,9 @@ import Wire
         try await Template.drop(database)
     }
 
-    @Test("After a restore devices are told that the past has changed", .timeLimit(.minutes(1)))
+    @Test(
+        "After a restore everybody has to sign in again, and devices are told that the past has changed",
+        .timeLimit(.minutes(1)))
     func restored() async throws {
         let database = try await Template.shared.copy()
         var server = try await ServerProcess.start(on: database)
@@ -189,9 +191,23 @@ import Wire
         #expect(await server.stop() == .status(0))
         let outcome = try await Binary.run(["restored"], try Template.environment(for: database))
         #expect(outcome.exit == .status(0))
-        #expect(outcome.output == "2 mailboxes have a new epoch\n")
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.first == "2 mailboxes have a new epoch")
+        #expect(lines.dropFirst().first?.hasPrefix("3 sessions have ended") == true)
+        #expect(lines.dropFirst(2).first?.hasPrefix("2 devices are enrolled") == true)
+        let entry = "SELECT actor_kind, after FROM audit_entry WHERE action = 'backup.restored'"
+        #expect(
+            try await Self.sql(entry, in: database) == #"operator|{"mailboxes":2,"sessions":3,"devices":2}"#)
         server = try await ServerProcess.start(on: database)
-        reader = try await EventReader.open(cast.receivers[0].owner.at(server), after: cursor)
+        let old = cast.receivers[0]
+        #expect(try await old.owner.at(server).get("/v1/session").status == 401)
+        let form = FormCoding.encode([
+            ("grant_type", "refresh_token"), ("refresh_token", old.owner.refreshToken ?? ""), ("client_id", "chat"),
+        ])
+        #expect(try await server.makeClient().post(form: form, to: "/oauth2/token").status == 400)
+        let owner = try await server.signIn("receiver0", app: "chat")
+        #expect(try await owner.enrol(old.identity, old.agreementKey).status == 200, "the same device")
+        reader = try await EventReader.open(owner, after: cursor)
         #expect(try await reader.next().event == "gap")
         reader.close()
         #expect(await server.stop() == .status(0))

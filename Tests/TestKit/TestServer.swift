@@ -10,6 +10,8 @@ import Wire
 package final class TestServer: Site {
     package let database: String
     package let clock: ManualClock
+    /// The machine's clock, which only readiness looks at.
+    package let machine: ManualClock
     package let client: Client
     package let settings: Settings
     private let application: Application
@@ -21,10 +23,13 @@ package final class TestServer: Site {
     package var issuer: String { settings.issuer }
     package var observations: [Observation] { observed.all }
 
-    private init(database: String, clock: ManualClock, settings: Settings, application: Application, observed: Observed)
-    {
+    private init(
+        database: String, clock: ManualClock, machine: ManualClock, settings: Settings, application: Application,
+        observed: Observed
+    ) {
         self.database = database
         self.clock = clock
+        self.machine = machine
         self.settings = settings
         self.application = application
         self.observed = observed
@@ -43,12 +48,14 @@ package final class TestServer: Site {
     ) async throws -> TestServer {
         var settings = try Template.settings(for: database)
         change(&settings)
-        let clock = ManualClock(SystemClock())
+        let (clock, machine) = (ManualClock(SystemClock()), ManualClock(SystemClock()))
         let observed = Observed()
-        let application = try await Application.start(settings, clock: clock, observe: { observed.add($0) })
+        let application = try await Application.start(
+            settings, clock: clock, machine: machine, observe: { observed.add($0) })
         guard let application else { throw Fault("the server gave up starting") }
         return TestServer(
-            database: database, clock: clock, settings: settings, application: application, observed: observed)
+            database: database, clock: clock, machine: machine, settings: settings, application: application,
+            observed: observed)
     }
 
     package func stop() async { await application.stop() }

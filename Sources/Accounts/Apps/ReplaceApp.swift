@@ -45,7 +45,8 @@ extension Transaction {
     fileprivate func narrow(_ before: App, to after: App, by actor: Actor) throws(Failure) {
         var facts = after.registration.facts.fields ?? [:]
         let lost = before.registration.scopes.subtracting(after.registration.scopes)
-        if !lost.isEmpty {
+        // An extension's stream and tokens reach its parent's mailbox: with another parent they begin anew.
+        if !lost.isEmpty || after.registration.parent != before.registration.parent {
             let ended = try endSessions(in: after.id, because: .appChanged)
             facts["sessionsEnded"] = .number(JSON.Number(Int64(ended.count)))
         }

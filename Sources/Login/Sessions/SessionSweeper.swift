@@ -33,14 +33,19 @@ struct SessionSweeper: Service {
         try await database.transaction { (tx) throws(Failure) in
             guard try tx.take(.sweepSessions) else { return false }
             let expired = try tx.expiredSessions(limit: Self.batch)
-            for session in expired {
-                guard try tx.endSession(session, because: .expired) else { continue }
-                try tx.record(
-                    Deed(.sessionEnded, of: .session(session), reason: SessionEnding.expired.rawValue),
-                    by: Actor(kind: .system, session: session))
-            }
+            for session in expired { try tx.expire(session) }
             let deleted = try tx.sweepRows(limit: Self.batch)
             return expired.count == Self.batch || deleted.contains(Self.batch)
         }
+    }
+}
+
+extension Transaction {
+    /// Ends a live session whose time is over.
+    func expire(_ session: SessionID) throws(Failure) {
+        guard try endSession(session, because: .expired) else { return }
+        try record(
+            Deed(.sessionEnded, of: .session(session), reason: SessionEnding.expired.rawValue),
+            by: Actor(kind: .system, session: session))
     }
 }

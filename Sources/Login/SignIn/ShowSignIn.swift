@@ -30,7 +30,7 @@ struct ShowSignIn: OpenEndpoint {
             let request = try AuthorizationRequest(parameters, app: app, redirectURI: uri)
             let end = parts.database.clock.now() + parts.settings.signInLife
             return SignInPage.form(
-                appName: app.name, ticket: SignInTicket.seal(request, until: end, by: parts.secrets.sealing),
+                appName: app.name, ticket: SignInTicket.seal(request, until: end, by: parts.secrets.tickets),
                 username: String((parameters["login_hint"] ?? "").unicodeScalars.prefix(64)))
         } catch {
             let state = parameters.repeated.contains("state") ? nil : parameters["state"]

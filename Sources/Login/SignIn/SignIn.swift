@@ -28,7 +28,7 @@ struct SignIn: OpenEndpoint {
             return SignInPage.refusal(403, "The form was sent by another site. Go back to the app and start again.")
         }
         guard let form = try? OAuthParameters(form: request.body), let ticket = form["request"],
-            let asked = SignInTicket.open(ticket, at: parts.database.clock.now(), by: parts.secrets.sealing)
+            let asked = SignInTicket.open(ticket, at: parts.database.clock.now(), by: parts.secrets.tickets)
         else {
             return SignInPage.refusal(400, "This page was open for too long. Go back to the app and start again.")
         }
@@ -56,12 +56,36 @@ struct SignIn: OpenEndpoint {
         }
         guard let app = known.app else { return SignInPage.refusal(400, "The app that sent you here is gone.") }
         if let seconds = known.wait { return page(app, attempt, .blocked(seconds: seconds)) }
-        let isRight = try await verify(attempt.password, known.account)
-        if isRight, let account = known.account, let response = try await admit(attempt, app, account, subjects) {
-            return response
+        var facts = known.account
+        // Twice, because a sign-in at the same moment may have hashed the password anew meanwhile.
+        for _ in 0..<2 {
+            guard try await verify(attempt.password, facts), let account = facts else { break }
+            if let response = try await admit(attempt, app, account, subjects) {
+                await renewHash(attempt.password, account)
+                return response
+            }
+            facts = try await database.read { (tx) throws(Failure) in
+                try tx.signInFacts(username: account.account.username)
+            }
         }
-        await refuse(attempt, known.account, subjects)
+        await refuse(attempt, facts, subjects)
         return page(app, attempt, .wrong)
+    }
+
+    /// Brings an old password to the present cost, so that raising it reaches everybody and unknown names keep taking
+    /// the same time.
+    ///
+    /// Nobody waits for it in vain: should it fail, the next sign-in does it.
+    private func renewHash(_ password: String, _ facts: SignInFacts) async {
+        guard let old = facts.passwordHash, passwords.isOutdated(old), let new = try? await passwords.hash(password)
+        else { return }
+        do throws(Failure) {
+            try await database.transaction { (tx) throws(Failure) in
+                try tx.renewHash(of: facts.account.id, from: old, to: new)
+            }
+        } catch {
+            parts.observe(.faltered(task: "password hash", cause: error.cause))
+        }
     }
 
     private func verify(_ password: String, _ facts: SignInFacts?) async throws(Failure) -> Bool {

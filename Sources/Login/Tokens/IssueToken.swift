@@ -19,10 +19,15 @@ struct IssueToken: OpenEndpoint {
         return try await parts.whileAway(OAuthError.away.response, to: request.head) {
             () async throws(Failure) -> Response in
             switch try await decide(grant, requestID: request.head.id) {
-            case .granted(let granted): try parts.mint.answer(granted)
+            case .granted(let granted): try answer(granted)
             case .refused(let error): error.response
             }
         }
+    }
+
+    private func answer(_ granted: Granted) throws(Failure) -> Response {
+        if granted.isRepeated { parts.observe(.refreshRepeated) }
+        return try parts.mint.answer(granted)
     }
 
     private func decide(_ grant: TokenGrant, requestID: String) async throws(Failure) -> Decision {

@@ -10,9 +10,12 @@ extension Transaction {
     func redeem(
         _ grant: CodeGrant, _ secrets: Secrets, _ settings: Login.Settings, requestID: String
     ) throws(Failure) -> Decision {
-        guard let app = try holdApp(grant.client) else { return .refused(.unknownClient) }
         let hash = secrets.codes.hash(grant.code)
-        guard let code = try code(hash), code.app == app.id else { return .badCode }
+        // Found before anything is locked: who only guesses writes nothing. What changes meanwhile, `take` notices.
+        guard let code = try code(hash), code.app == grant.client else {
+            return try appFacts(grant.client) == nil ? .refused(.unknownClient) : .badCode
+        }
+        guard let app = try holdApp(code.app) else { return .refused(.unknownClient) }
         guard code.session == nil else { return try refuseReuse(of: code, requestID: requestID) }
         guard code.answers(grant, at: now), let account = try holdAccount(code.account)?.account, !account.isDisabled
         else { return .badCode }
@@ -42,7 +45,8 @@ extension Transaction {
     ) throws(Failure) {
         // Without a refresh token the session is over when its only access token is.
         let life = scopes.contains(.offlineAccess) ? settings.sessionLife : settings.accessTokenLife
-        try insertSession(session, of: account, in: app, scopes: scopes, expiresAt: now + life)
+        try insertSession(
+            session, of: account, in: app, scopes: scopes, expiresAt: now + min(life, settings.sessionLimit))
         let facts: JSON = [
             "scopes": .array(scopes.ordered.map { .string($0) }), "role": .string(account.role.rawValue),
         ]

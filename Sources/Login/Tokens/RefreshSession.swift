@@ -21,6 +21,11 @@ extension Transaction {
             try endSession(session, reusedBy: requestID)
             return .badRefreshToken
         }
+        let limit = session.createdAt + settings.sessionLimit
+        guard limit > now else {
+            try expire(session.id)
+            return .badRefreshToken
+        }
         guard let account = try accountFacts(session.account), !account.isDisabled else { return .badRefreshToken }
         let granted = session.scopes.intersection(app.scopes).intersection(account.role.scopes)
         guard granted.contains(.offlineAccess) else { return .badRefreshToken }
@@ -33,11 +38,11 @@ extension Transaction {
             try rotate(
                 hash, to: secrets.refreshTokens.hash(successor), of: session.id, forgetting: now - Self.memory)
         }
-        try prolongSession(session.id, until: now + settings.sessionLife)
+        try prolongSession(session.id, until: min(now + settings.sessionLife, limit))
         return .granted(
             Granted(
                 account: account, app: app.id, session: session.id, scopes: scopes, at: now,
-                tokenID: entropy.uuid(at: now), refreshToken: successor, idToken: nil))
+                tokenID: entropy.uuid(at: now), refreshToken: successor, idToken: nil, isRepeated: token.usedAt != nil))
     }
 
     private func endSession(_ session: SessionRecord, reusedBy requestID: String) throws(Failure) {

@@ -16,6 +16,8 @@ struct Granted: Sendable {
     let tokenID: UUID
     let refreshToken: String?
     let idToken: IDToken?
+    /// The refresh token had been exchanged before: an answer was lost, or two hold the token.
+    var isRepeated = false
 }
 
 /// Makes signed tokens.

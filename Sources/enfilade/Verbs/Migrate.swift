@@ -6,15 +6,15 @@ enum Migrate: Verb {
     static let name = "migrate"
     static let summary = "bring the database's schema up to date"
     static let help = """
-        usage: enfilade migrate
+        usage: enfilade migrate [--settings FILE]
 
         Needs ENFILADE_OWNER_DATABASE_URL: the database, as role enfilade_owner, which owns it. The role enfilade_app,
         as which the server connects, must exist. Safe to run again, from several machines, and while servers run.
         """
 
     static func run(_ arguments: Arguments) async throws -> Int32 {
-        try arguments.allow()
-        let settings = try Settings(environment: Environment.variables)
+        try arguments.allow("settings")
+        let settings = try arguments.settings()
         try settings.checkForOwner()
         let standing = try await Owner(settings).migrate { observation in
             guard case .migrated(let version, let name) = observation else { return }

@@ -5,7 +5,7 @@ enum Serve: Verb {
     static let name = "serve"
     static let summary = "run the server until SIGTERM or SIGINT"
     static let help = """
-        usage: enfilade serve
+        usage: enfilade serve [--settings FILE]
 
         Needs ENFILADE_DATABASE_URL and ENFILADE_ROOT_KEY_FILE, and a migrated database (enfilade migrate).
         Logs one JSON object per line to standard error. GET /readyz answers 200 once it serves.
@@ -14,9 +14,9 @@ enum Serve: Verb {
         """
 
     static func run(_ arguments: Arguments) async throws -> Int32 {
-        try arguments.allow()
+        try arguments.allow("settings")
         let supervisor = try Supervisor(environment: Environment.variables)
-        var settings = try Settings(environment: Environment.variables)
+        var settings = try arguments.settings()
         try settings.checkForServing()
         settings.inheritedSocket = supervisor.socket
         let signals = Signals()
