@@ -34,6 +34,16 @@ extension Request {
     }
 }
 
+extension Int64 {
+    /// 1 to 16 plain digits, which is what numbers under 2^53 need; more would be zeros that stand for nothing.
+    package init?(decimal text: some StringProtocol) {
+        guard (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        self.init(text)
+    }
+}
+
 /// The query's parameters, each at most once.
 package struct Parameters: Sendable {
     let values: [String: String]
@@ -51,8 +61,7 @@ package struct Parameters: Sendable {
 
     package func integer(_ name: String, in range: ClosedRange<Int64>) throws(Failure) -> Int64? {
         guard let value = values[name] else { return nil }
-        let isPlain = !value.isEmpty && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        guard isPlain, let number = Int64(value), range.contains(number) else {
+        guard let number = Int64(decimal: value), range.contains(number) else {
             throw .invalid("?\(name)", "must be an integer from \(range.lowerBound) to \(range.upperBound)")
         }
         return number

@@ -1,3 +1,4 @@
+import API
 import Domain
 import Wire
 
@@ -63,10 +64,7 @@ struct Cursor: Sendable, Equatable {
     init?(_ text: String) {
         let isNext = text.first == "i"
         let digits = isNext ? text.dropFirst() : text[...]
-        guard (1...16).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            return nil
-        }
-        guard let number = Int64(digits) else { return nil }
+        guard let number = Int64(decimal: digits) else { return nil }
         start = isNext ? number : number + 1
     }
 

@@ -58,8 +58,8 @@ private enum Start {
             return
         }
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            guard let seq = Int64(text), seq <= Sequence.limit else {
-                throw .invalid("?after", "must be at most \(Sequence.limit)")
+            guard let seq = Int64(decimal: text), seq <= Sequence.limit else {
+                throw .invalid("?after", "must be 1 to 16 digits and at most \(Sequence.limit)")
             }
             self = .number(seq)
         } else {

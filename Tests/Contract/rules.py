@@ -20,6 +20,7 @@ def check(document):
     found += _operations(document)
     found += _schemas(document)
     found += _directions(document)
+    found += _links(document)
     found += _unused(document)
     found += _examples(document)
     return found
@@ -176,13 +177,26 @@ def _directions(document):
                 yield f"schema {name}: {where} is not camelCase"
 
 
+def _links(document):
+    operations = {operation.spec["operationId"]: operation for operation in document.operations}
+    for name, link in document.spec["components"].get("links", {}).items():
+        target = operations.get(link.get("operationId"))
+        if target is None:
+            yield f"link {name}: leads to no operation"
+            continue
+        known = {parameter["name"] for parameter in document.parameters(target)}
+        unknown = sorted(set(link.get("parameters", {})) - known)
+        if unknown:
+            yield f"link {name}: {target.route} has no parameter {', '.join(unknown)}"
+
+
 def _unused(document):
     used = {kind: set() for kind in document.spec["components"]}
     for reference in _references(document.spec):
         parts = reference.removeprefix("#/components/").split("/")
         used[parts[0]].add(parts[1])
-    for kind in ("schemas", "parameters", "headers", "responses", "requestBodies", "examples"):
-        for name in sorted(set(document.spec["components"][kind]) - used[kind]):
+    for kind in ("schemas", "parameters", "headers", "responses", "requestBodies", "examples", "links"):
+        for name in sorted(set(document.spec["components"].get(kind, {})) - used.get(kind, set())):
             yield f"components/{kind}/{name} is used nowhere"
 
 

@@ -18,12 +18,16 @@ import Wire
             for list in Self.lists {
                 for limit in [
                     "0", "-1", "201", "1.5", "1e1", "+5", "0x10", "", "all", "99999999999999999999", "%31%30%",
+                    String(repeating: "0", count: 16) + "7",
                 ] {
                     let answer = try await admin.get("\(list)?limit=\(limit)")
                     #expect(answer.status == 400, "\(list)?limit=\(limit): \(answer.text)")
                     if limit.last != "%" { #expect(answer.pointers == ["?limit"], "\(answer.text)") }
                 }
-                for after in ["!!", "%F0%9F%98%80", "a b", "-1", String(repeating: "A", count: 600), "%22"] {
+                for after in [
+                    "!!", "%F0%9F%98%80", "a b", "-1", String(repeating: "A", count: 600), "%22",
+                    String(repeating: "0", count: 513),
+                ] {
                     let answer = try await admin.get("\(list)?after=\(after.replacing(" ", with: "%20"))")
                     #expect(answer.status == 400 && answer.pointers == ["?after"], "\(list) \(after): \(answer.text)")
                 }

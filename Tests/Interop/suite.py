@@ -37,6 +37,27 @@ def sign_in(client, username, password, scope):
         loopback.close()
 
 
+def enrolment(issuer, session, identity, agreement):
+    """The body that binds this session to the device which holds these keys."""
+    keys = b64(identity.verify_key.encode()), b64(agreement.public_key.encode())
+    lines = [
+        "enfilade-enrol-v1",
+        issuer,
+        session["account"]["id"],
+        session["sid"],
+        f"ed25519:{keys[0]}",
+        f"x25519:{keys[1]}",
+    ]
+    signature = identity.sign("".join(f"{line}\n" for line in lines).encode()).signature
+    return {
+        "name": "Interop's device",
+        "platform": "linux",
+        "identityKey": keys[0],
+        "agreementKey": keys[1],
+        "signature": b64(signature),
+    }
+
+
 class Caller:
     """A signed-in session that calls the API."""
 
@@ -101,24 +122,7 @@ class Member(Caller):
         self.device = self.enrol(url)
 
     def enrol(self, issuer):
-        identity = b64(self.identity.verify_key.encode())
-        agreement = b64(self.agreement.public_key.encode())
-        lines = [
-            "enfilade-enrol-v1",
-            issuer,
-            self.account,
-            self.session["sid"],
-            f"ed25519:{identity}",
-            f"x25519:{agreement}",
-        ]
-        signature = self.identity.sign("".join(f"{line}\n" for line in lines).encode()).signature
-        body = {
-            "name": "Interop's device",
-            "platform": "linux",
-            "identityKey": identity,
-            "agreementKey": agreement,
-            "signature": b64(signature),
-        }
+        body = enrolment(issuer, self.session, self.identity, self.agreement)
         return self.call("POST", "/v1/devices", 201, json=body).json()["id"]
 
     def send(self, account, text, **more):
