@@ -11,6 +11,7 @@ readonly build_packages=(
 readonly run_packages=(curl postgresql-15)
 readonly python_packages=(python3 python3-venv)
 readonly demo_packages=(python3 python3-httpx python3-nacl)
+readonly generator_packages=(default-jre-headless)
 readonly check_packages=(shellcheck)
 readonly every_package=(
     "${build_packages[@]}" "${run_packages[@]}" "${python_packages[@]}" "${demo_packages[@]}" "${check_packages[@]}"
