@@ -32,8 +32,9 @@ class Process:
         self.log = Path(log)
         with self.log.open("ab") as file:
             self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "TERM", *arguments], stdout=file, stderr=file, **{"stdin": subprocess.DEVNULL} | more
-            )
+                ["setpriv", "--pdeathsig", "TERM", *arguments], stdout=file, stderr=file, start_new_session=True,
+                **{"stdin": subprocess.DEVNULL} | more,
+            )  # fmt: skip
 
     def stop(self):
         """As an operator stops it; gives the exit status."""
@@ -46,7 +47,8 @@ class Process:
             return self.process.wait()
 
     def kill(self):
-        self.process.kill()
+        """With the workers it made, which would otherwise go on in its place."""
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def check_alive(self):

@@ -29,11 +29,16 @@ class Proxy:
         self.nodes = [f"127.0.0.1:{node.port}" for node in nodes]
         self.config = folder / f"{self.kind}-{port}.conf"
         self.config.write_text(self.derived((DEPLOY / self.source).read_text()))
+        # Whoever still has the port would be tested in this proxy's place.
+        until(lambda: not self.is_there(), "the end of the proxy before")
         self.process = Process(self.command(), folder / f"{self.kind}.log", env=self.environment())
         until(self.answers, f"the start of {self.kind}")
 
     def answers(self):
         self.process.check_alive()
+        return self.is_there()
+
+    def is_there(self):
         with socket.socket() as each:
             return each.connect_ex(("127.0.0.1", self.port)) == 0
 

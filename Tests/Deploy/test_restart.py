@@ -88,6 +88,8 @@ def check(crowd, follower, restarts):
 
 
 def test_nodes_are_restarted_one_after_the_other_and_no_request_fails(proxy, nodes, member):
+    if proxy.kind == "caddy":
+        pytest.skip("Debian's Caddy cannot send a body twice; its nodes need socket units, as in the next test")
     sender, receiver = member(), member()
     follower = Follower(receiver)
     until(lambda: follower.openings, "the opening of the stream")

@@ -78,18 +78,20 @@ def test_a_body_over_the_limit_is_refused_as_such(site, member, path, size):
 
 
 def test_a_body_that_is_far_too_large_is_refused(site, member):
-    assert refusal(site, member(), "/v1/messages", 3 << 20)[:2] == ["2", "413"]
+    # Over HTTP/1.1, where curl asks before it sends. Over HTTP/2 proxies may reset the stream behind their answer, and
+    # this curl then forgets the answer.
+    assert refusal(site, member(), "/v1/messages", 3 << 20, "--http1.1")[:2] == ["1.1", "413"]
 
 
-def refusal(site, session, path, size):
+def refusal(site, session, path, size, version="--http2"):
     """By curl: httpx goes on waiting for leave to send when it was told over HTTP/2 that nobody wants the rest."""
     bearer = session.authorization["Authorization"]
-    command = ["curl", "--silent", "--show-error", "--http2", "--max-time", "20", "--cacert", os.environ["SSL_CERT_FILE"]]
+    command = ["curl", "--silent", "--show-error", version, "--max-time", "20", "--cacert", os.environ["SSL_CERT_FILE"]]
     command += ["--header", f"Authorization: {bearer}", "--header", "Content-Type: application/json"]
     command += ["--data-binary", "@-", "--output", os.devnull]
     command += ["--write-out", "%{http_version} %{http_code} %header{content-type}", site.url + path]
     outcome = subprocess.run(command, input=b"y" * size, capture_output=True, check=False)
-    assert outcome.returncode in (0, 92), outcome.stderr  # 92: the stream was reset after the answer.
+    assert outcome.returncode in (0, 92), outcome.stderr  # 92: a stream that was reset.
     return outcome.stdout.decode().split()
 
 
