@@ -26,8 +26,8 @@ struct Addressing: Sendable {
     private let versions: [AccountID: Int64]
     private let addresses: [Household: [DeviceID: Address]]
 
-    init(versions: [AccountID: Int64], addresses: [Address]) {
-        self.versions = versions
+    init(versions: [(account: AccountID, version: Int64)], addresses: [Address]) {
+        self.versions = Dictionary(versions.map { ($0.account, $0.version) }, uniquingKeysWith: { first, _ in first })
         var grouped: [Household: [DeviceID: Address]] = [:]
         for address in addresses {
             let household = Household(account: address.account, app: address.app)

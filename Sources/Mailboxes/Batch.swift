@@ -25,28 +25,23 @@ struct Batch: Sendable {
     let limits: Mailboxes.Limits
 
     func write(in tx: borrowing Transaction) throws(Failure) -> Written {
-        let claimed = try tx.claim(drafts, until: tx.now + limits.maximumAge + .seconds(86_400))
+        let households = Array(Set(drafts.flatMap(\.households)))
+        // Each is a statement of its own: the mailboxes must be seen as they are once the lists are locked.
+        let found = try tx.query(
+            .claiming(drafts, at: tx.now, until: tx.now + limits.maximumAge + .seconds(86_400)),
+            .sharingDeviceLists(of: Array(Set(households.map(\.account)))),
+            .lockingMailboxes(of: households))
+        let claimed = Set(found.a)
+        let addressing = Addressing(versions: found.b, addresses: found.c)
         let earlier =
             claimed.count == drafts.count ? [:] : try tx.earlierSends(of: drafts.filter { !claimed.contains($0.key) })
-        let fresh = drafts.filter { claimed.contains($0.key) }
-        let addressing = try address(fresh, in: tx)
         var plan = Plan(limits: limits, now: tx.now)
         let fates: [Result<Receipt, Failure>] = drafts.map { draft in
             guard claimed.contains(draft.key) else { return draft.fate(after: earlier[draft.key]) }
             return plan.add(draft, addressing)
         }
-        try tx.store(plan)
+        tx.store(plan)
         return Written(fates: fates, messages: plan.messages, items: plan.items, crowded: plan.crowded)
-    }
-
-    private func address(_ drafts: [Draft], in tx: borrowing Transaction) throws(Failure) -> Addressing {
-        var households: Set<Household> = []
-        for draft in drafts { households.formUnion(draft.households) }
-        guard !households.isEmpty else { return Addressing(versions: [:], addresses: []) }
-        let versions = try tx.shareDeviceLists(of: Array(Set(households.map(\.account))))
-        // A statement of its own: it must see what was committed before the lists were locked.
-        let addresses = try tx.lockMailboxes(of: Array(households))
-        return Addressing(versions: versions, addresses: addresses)
     }
 }
 

@@ -5,11 +5,10 @@ import Wire
 
 // What a batch of messages reads and writes, in the order of its locks.
 
-extension Transaction {
-    /// Writes the ids of messages that are not known yet; a device that was removed claims nothing.
-    /// - Returns: what was claimed.
-    func claim(_ drafts: [Draft], until keepUntil: Instant) throws(Failure) -> Set<Draft.Key> {
-        let claimed = try query(
+extension Query<Draft.Key> {
+    /// Writes the ids of messages that are not known yet, and tells which; a device that was removed claims nothing.
+    static func claiming(_ drafts: [Draft], at now: Instant, until keepUntil: Instant) -> Self {
+        Query(
             """
             INSERT INTO message (sender_device, id, digest, sent_at, accepted, keep_until)
             SELECT s.device, s.id, s.digest, \(now), s.accepted::uuid[], \(keepUntil)
@@ -21,9 +20,32 @@ extension Transaction {
             RETURNING sender_device, id
             """
         ) { row throws(PostgresError) in Draft.Key(device: try row[0], id: try row[1]) }
-        return Set(claimed)
     }
+}
 
+extension Query<Address> {
+    /// Locks the mailboxes of accounts in apps; their device lists are locked already.
+    static func lockingMailboxes(of households: [Household]) -> Self {
+        Query(
+            """
+            SELECT m.id, m.account_id, m.app_id, m.device_id, d.key_version, m.epoch, m.next_seq, m.trimmed_through,
+                   COALESCE(a.acked, 0)
+            FROM unnest(\(households.map(\.account)), \(households.map(\.app))) AS h (account, app)
+            JOIN mailbox m ON m.account_id = h.account AND m.app_id = h.app
+            JOIN device d ON d.id = m.device_id AND d.removed_at IS NULL
+            LEFT JOIN mailbox_ack a ON a.mailbox_id = m.id
+            ORDER BY m.id
+            FOR NO KEY UPDATE OF m
+            """
+        ) { row throws(PostgresError) in
+            Address(
+                mailbox: try row[0], account: try row[1], app: try row[2], device: try row[3], keyVersion: try row[4],
+                epoch: try row[5], nextSeq: try row[6], trimmedThrough: try row[7], acked: try row[8])
+        }
+    }
+}
+
+extension Transaction {
     /// What became of sends whose ids could not be claimed.
     func earlierSends(of drafts: [Draft]) throws(Failure) -> [Draft.Key: EarlierSend] {
         let found = try query(
@@ -44,28 +66,8 @@ extension Transaction {
         return Dictionary(found, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Locks the mailboxes of accounts in apps; their device lists are locked already.
-    func lockMailboxes(of households: [Household]) throws(Failure) -> [Address] {
-        try query(
-            """
-            SELECT m.id, m.account_id, m.app_id, m.device_id, d.key_version, m.epoch, m.next_seq, m.trimmed_through,
-                   COALESCE(a.acked, 0)
-            FROM unnest(\(households.map(\.account)), \(households.map(\.app))) AS h (account, app)
-            JOIN mailbox m ON m.account_id = h.account AND m.app_id = h.app
-            JOIN device d ON d.id = m.device_id AND d.removed_at IS NULL
-            LEFT JOIN mailbox_ack a ON a.mailbox_id = m.id
-            ORDER BY m.id
-            FOR NO KEY UPDATE OF m
-            """
-        ) { row throws(PostgresError) in
-            Address(
-                mailbox: try row[0], account: try row[1], app: try row[2], device: try row[3], keyVersion: try row[4],
-                epoch: try row[5], nextSeq: try row[6], trimmedThrough: try row[7], acked: try row[8])
-        }
-    }
-
-    /// Writes everything that was planned, in one round trip.
-    func store(_ plan: Plan) throws(Failure) {
+    /// Writes everything that was planned, with the COMMIT.
+    func store(_ plan: Plan) {
         var statements: [SQL] = []
         if !plan.withdrawn.isEmpty { statements.append(withdrawal(of: plan.withdrawn)) }
         if !plan.items.isEmpty {
@@ -75,8 +77,7 @@ extension Transaction {
             if !trimmed.isEmpty { statements.append(trimming(trimmed)) }
             statements.append(insertion(of: plan.items))
         }
-        guard !statements.isEmpty else { return }
-        try batch(statements)
+        close(with: statements)
     }
 
     private func withdrawal(of keys: [Draft.Key]) -> SQL {

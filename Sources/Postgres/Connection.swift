@@ -31,12 +31,14 @@ package struct Connection: ~Copyable {
     package func query<T>(
         _ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T
     ) throws(PostgresError) -> [T] {
-        let answer = try session.perform(sql)
-        let count = answer.rowCount
-        var rows: [T] = []
-        rows.reserveCapacity(Int(count))
-        for index in 0..<count { rows.append(try decode(Row(answer.result, index))) }
-        return rows
+        try Rows(try session.perform(sql)).map(decode)
+    }
+
+    /// Runs several statements in one round trip, each seeing what those before it did, and returns the rows of each.
+    ///
+    /// Throws the first error; those after it were not run. Outside a transaction they are one by themselves.
+    package func queries(_ statements: [SQL]) throws(PostgresError) -> [Rows] {
+        try session.performAll(statements, thenCommit: false).map(Rows.init)
     }
 
     /// The first row of a statement, or nil when there is none.
@@ -58,7 +60,7 @@ package struct Connection: ~Copyable {
     /// Throws the first error; those after it were not run. Outside a transaction they are one by themselves.
     @discardableResult
     package func batch(_ statements: [SQL]) throws(PostgresError) -> [Int] {
-        try session.performAll(statements, thenCommit: false)
+        try session.performAll(statements, thenCommit: false).map(\.affected)
     }
 
     /// Runs several writes and commits, all in one round trip: the cheapest end of a transaction.
@@ -67,7 +69,7 @@ package struct Connection: ~Copyable {
     /// `.commitUnknown`.
     @discardableResult
     package func batchAndCommit(_ statements: [SQL]) throws(PostgresError) -> [Int] {
-        try session.performAll(statements, thenCommit: true)
+        try session.performAll(statements, thenCommit: true).map(\.affected)
     }
 
     /// Runs a text of any number of statements that bind nothing: migrations.

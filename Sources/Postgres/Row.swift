@@ -33,6 +33,22 @@ package struct Row: ~Copyable {
     }
 }
 
+/// The rows of one answer, kept until they are read.
+package struct Rows {
+    private let answer: Answer
+
+    init(_ answer: Answer) { self.answer = answer }
+
+    /// Each row, read by the closure.
+    package func map<T>(_ decode: (borrowing Row) throws(PostgresError) -> T) throws(PostgresError) -> [T] {
+        let count = answer.rowCount
+        var values: [T] = []
+        values.reserveCapacity(Int(count))
+        for index in 0..<count { values.append(try decode(Row(answer.result, index))) }
+        return values
+    }
+}
+
 /// A result of libpq, freed with its last reference.
 final class Answer {
     let result: OpaquePointer

@@ -48,8 +48,8 @@ final class Session {
         return last
     }
 
-    /// Sends all statements, and a COMMIT when asked, before it reads the first answer; returns the rows affected.
-    func performAll(_ statements: [SQL], thenCommit: Bool) throws(PostgresError) -> [Int] {
+    /// Sends all statements, and a COMMIT when asked, before it reads the first answer.
+    func performAll(_ statements: [SQL], thenCommit: Bool) throws(PostgresError) -> [Answer] {
         guard !statements.isEmpty else {
             if thenCommit { try commit() }
             return []
@@ -58,10 +58,10 @@ final class Session {
         try sendWaitingBegin()
         for sql in statements { try pipeline.queue(sql) }
         if thenCommit { try pipeline.queueCommit() }
-        var counts: [Int] = []
-        counts.reserveCapacity(statements.count)
-        try pipeline.settle { counts.append($0.affected) }
-        return counts
+        var answers: [Answer] = []
+        answers.reserveCapacity(statements.count)
+        try pipeline.settle { answers.append($0) }
+        return answers
     }
 
     func script(_ text: String) throws(PostgresError) {

@@ -33,7 +33,11 @@ package final class Database: Sendable {
     package func read<R: Sendable>(
         _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
     ) async throws(Failure) -> R {
-        try await run { (connection, ledger) throws(Failure) in try body(self.transaction(on: connection, ledger)) }
+        try await run { (connection, ledger) throws(Failure) in
+            let result = try body(self.transaction(on: connection, ledger))
+            guard ledger.closing.isEmpty else { throw .broken(cause: "a read that left something to write") }
+            return result
+        }
     }
 
     private func transaction(on connection: borrowing Connection, _ ledger: Ledger) -> Transaction {
@@ -78,14 +82,13 @@ extension Connection {
         _ ledger: Ledger, _ body: () throws(Failure) -> R
     ) throws(Failure) -> R {
         try ledger.noting { () throws(PostgresError) in try begin(.readWrite) }
-        let result: R
         do throws(Failure) {
-            result = try body()
+            let result = try body()
+            _ = try ledger.noting { () throws(PostgresError) in try batchAndCommit(ledger.closing) }
+            return result
         } catch {
             rollback()
             throw error
         }
-        try ledger.noting { () throws(PostgresError) in try commit() }
-        return result
     }
 }

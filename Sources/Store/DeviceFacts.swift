@@ -14,6 +14,23 @@ package struct MailboxAddress: Sendable {
 //
 // Lock order, the same everywhere so that nodes never deadlock: device_list rows by account, then mailbox rows by id.
 
+extension Query<(account: AccountID, version: Int64)> {
+    /// Locks the lists against change while a message is addressed; the current version of each account's that exists
+    /// and is not disabled.
+    package static func sharingDeviceLists(of accounts: [AccountID]) -> Self {
+        Query(
+            """
+            SELECT l.account_id, l.version
+            FROM device_list l
+            JOIN account a ON a.id = l.account_id AND a.disabled_at IS NULL
+            WHERE l.account_id = ANY(\(accounts))
+            ORDER BY l.account_id
+            FOR SHARE OF l
+            """
+        ) { row throws(PostgresError) in (account: try row[0], version: try row[1]) }
+    }
+}
+
 extension Transaction {
     /// How many devices there are that have not been removed.
     package func enrolledDevices() throws(Failure) -> Int {
@@ -25,22 +42,6 @@ extension Transaction {
     /// Made with the account, so that senders and enrolments always have a row to lock.
     package func createDeviceList(of account: AccountID) throws(Failure) {
         try execute("INSERT INTO device_list (account_id) VALUES (\(account))")
-    }
-
-    /// Locks the lists against change while a message is addressed; the current version of each account's that exists
-    /// and is not disabled.
-    package func shareDeviceLists(of accounts: [AccountID]) throws(Failure) -> [AccountID: Int64] {
-        let rows = try query(
-            """
-            SELECT l.account_id, l.version
-            FROM device_list l
-            JOIN account a ON a.id = l.account_id AND a.disabled_at IS NULL
-            WHERE l.account_id = ANY(\(accounts))
-            ORDER BY l.account_id
-            FOR SHARE OF l
-            """
-        ) { row throws(PostgresError) in (try row[0] as AccountID, try row[1] as Int64) }
-        return Dictionary(rows, uniquingKeysWith: { first, _ in first })
     }
 
     /// Takes a list for changing its set or a key; the version before.

@@ -50,17 +50,33 @@ package struct Transaction: ~Copyable {
         try execute("SELECT pg_catalog.set_config('lock_timeout', \(String(milliseconds)), true)")
     }
 
+    /// Leaves writes to be sent together with the COMMIT, in one round trip.
+    ///
+    /// For those that nothing in the body needs to have been made: an error of theirs ends the transaction as a whole.
+    package func close(with statements: [SQL]) { ledger.note(statements) }
+
+    /// Several statements in one round trip.
+    func queries(_ statements: [SQL]) throws(Failure) -> [Rows] {
+        try ledger.noting { () throws(PostgresError) in try connection.queries(statements) }
+    }
+
+    func read<T>(_ rows: Rows, _ decode: (borrowing Row) throws(PostgresError) -> T) throws(Failure) -> [T] {
+        try ledger.noting { () throws(PostgresError) in try rows.map(decode) }
+    }
+
     /// Names a doorbell; it rings only after the commit.
     package func ring(_ doorbell: Doorbell) { ledger.note(doorbell) }
 }
 
-/// What a transaction leaves behind for the moment after it: bells to ring, or the wish to be run again.
+/// What a body leaves behind: writes that travel with the COMMIT, bells to ring after it, or the wish to be run again.
 final class Ledger {
+    private(set) var closing: [SQL] = []
     private(set) var bells: [Doorbell] = []
     private(set) var mayRetry = false
     private(set) var isHeldUp = false
 
     func note(_ doorbell: Doorbell) { bells.append(doorbell) }
+    func note(_ statements: [SQL]) { closing += statements }
 
     func noting<R>(_ work: () throws(PostgresError) -> R) throws(Failure) -> R {
         do throws(PostgresError) {

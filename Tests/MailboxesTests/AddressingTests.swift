@@ -21,7 +21,7 @@ struct AddressingTests {
                 epoch: 1, nextSeq: 1, trimmedThrough: 0, acked: 0)
         }
         return Addressing(
-            versions: [ann: 4, bob: 9],
+            versions: [(account: ann, version: 4), (account: bob, version: 9)],
             addresses: [
                 address(ann, phone, 1, in: mail), address(ann, pad, 2, in: mail), address(bob, desk, 5, in: mail),
                 address(bob, other, 1, in: AppID(stored: "notes")),

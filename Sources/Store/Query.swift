@@ -1,0 +1,27 @@
+package import Domain
+package import Postgres
+
+/// A statement and how its rows are read: for statements that travel together.
+package struct Query<Value> {
+    let sql: SQL
+    let decode: (borrowing Row) throws(PostgresError) -> Value
+
+    package init(_ sql: SQL, _ decode: @escaping (borrowing Row) throws(PostgresError) -> Value) {
+        self.sql = sql
+        self.decode = decode
+    }
+}
+
+extension Transaction {
+    package func query<Value>(_ query: Query<Value>) throws(Failure) -> [Value] {
+        try self.query(query.sql, query.decode)
+    }
+
+    /// Asks three things in one round trip, in their order: each sees, and may wait for, what those before it locked.
+    package func query<A, B, C>(
+        _ a: Query<A>, _ b: Query<B>, _ c: Query<C>
+    ) throws(Failure) -> (a: [A], b: [B], c: [C]) {
+        let rows = try queries([a.sql, b.sql, c.sql])
+        return (try read(rows[0], a.decode), try read(rows[1], b.decode), try read(rows[2], c.decode))
+    }
+}
