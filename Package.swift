@@ -13,6 +13,10 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Where libFuzzer is, when bin/fuzz builds: then rooms count their branches for it, and there is one more program.
+let fuzzer = Context.environment["ENFILADE_FUZZER"]
+let counting: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-Xfrontend", "-sanitize=address,fuzzer"])]
+
 /// SwiftPM embeds what is named, and a contract test compares the names with the folder.
 let embedded: [Resource] = [
     "audit", "account", "session", "device", "mailbox", "configuration", "idempotency", "ack",
@@ -20,7 +24,7 @@ let embedded: [Resource] = [
 ].enumerated().map { .embedInCode("m\(String($0.offset + 10001).dropFirst())_\($0.element).sql") }
 
 func room(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings + counting)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -93,3 +97,18 @@ let package = Package(
         tests("ProcessTests", floor + ["Application", "TestKit", "Lanes"]),
     ]
 )
+
+if let fuzzer {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "enfilade-fuzz",
+            dependencies: floor + ["Application", "CFuzzer"] + features.map { .init(stringLiteral: $0) },
+            path: "Tests/Fuzz/Targets",
+            swiftSettings: settings,
+            linkerSettings: [
+                .unsafeFlags(["-Xlinker", "--whole-archive", "-Xlinker", fuzzer, "-Xlinker", "--no-whole-archive"]),
+                .linkedLibrary("stdc++"),
+            ]),
+    ]
+}

@@ -50,8 +50,8 @@ private struct Network: Sendable {
             bits = bytes.count * 8
             return
         }
-        guard let bits = Int(parts[1]), (0...bytes.count * 8).contains(bits) else { return nil }
-        self.bits = bits
+        guard let bits = UInt16(plain: parts[1]), bits <= bytes.count * 8 else { return nil }
+        self.bits = Int(bits)
     }
 
     func contains(_ address: Address) -> Bool {
@@ -68,12 +68,24 @@ extension Address {
     /// An address as headers write it: `192.0.2.1`, `2001:db8::1`, also in brackets or with a port.
     fileprivate init?(text: String) {
         var host = Substring(text)
+        var rest: Substring = ""
         if host.first == "[" {
             guard let end = host.firstIndex(of: "]") else { return nil }
+            rest = host[host.index(after: end)...]
             host = host[host.index(after: host.startIndex)..<end]
-        } else if host.filter({ $0 == ":" }).count == 1 {
-            host = host.prefix { $0 != ":" }
+        } else if host.filter({ $0 == ":" }).count == 1, let colon = host.firstIndex(of: ":") {
+            rest = host[colon...]
+            host = host[..<colon]
         }
+        guard rest.isEmpty || (rest.first == ":" && UInt16(plain: rest.dropFirst()) != nil) else { return nil }
         self.init(String(host), port: 0)
+    }
+}
+
+extension UInt16 {
+    /// A number in digits only; `init(_:)` alone would take a sign, too.
+    fileprivate init?(plain text: Substring) {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        self.init(text)
     }
 }

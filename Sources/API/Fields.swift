@@ -10,12 +10,13 @@ package struct Fields {
     package private(set) var faults: [FieldFault] = []
     private let object: JSON.Object
     private let pointer: String
-    private var unread: Set<String>
+    /// By their bytes: to `String` the Kelvin sign is a K, and a field that nobody reads would pass for one that was.
+    private var unread: Set<ByteKey>
 
     init(_ object: JSON.Object, at pointer: String = "") {
         self.object = object
         self.pointer = pointer
-        unread = Set(object.keys)
+        unread = Set(object.keys.map(ByteKey.init))
     }
 
     /// Notes that a field is wrong in a way only its reader can tell; `name` may go on into a list: `scopes/0`.
@@ -155,7 +156,7 @@ package struct Fields {
     }
 
     mutating func finished() -> [FieldFault] {
-        for name in unread.sorted() { fault(Self.escaped(name), "is not a field of this request") }
+        for name in unread.map(\.text).sorted() { fault(Self.escaped(name), "is not a field of this request") }
         return faults
     }
 
@@ -171,7 +172,7 @@ package struct Fields {
         _ name: String, _ detail: String, _ read: (inout Fields, JSON) -> T?
     ) -> T? {
         guard let value = object[name] else { return nil }
-        unread.remove(name)
+        unread.remove(ByteKey(name))
         let before = faults.count
         if let read = read(&self, value) { return read }
         if faults.count == before { fault(name, detail) }

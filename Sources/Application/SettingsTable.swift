@@ -67,7 +67,7 @@ extension Setting {
         Setting(
             name: name, meaning: meaning, isSecret: false,
             read: { text, settings in
-                guard let value = Int(text), range.contains(value) else {
+                guard let value = plain(text), range.contains(value) else {
                     return "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
                 }
                 settings[keyPath: path] = value
@@ -75,10 +75,15 @@ extension Setting {
             }, show: { "\($0[keyPath: path])" })
     }
 
+    /// A number in digits only; `Int` alone would take a sign, too.
+    private static func plain(_ text: some StringProtocol) -> Int? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+    }
+
     private static let listen = Setting(
         name: "ENFILADE_LISTEN", meaning: "address and port to listen on; port 0 takes a free one", isSecret: false,
         read: { text, settings in
-            guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            guard let colon = text.lastIndex(of: ":"), let port = plain(text[text.index(after: colon)...]),
                 (0...65_535).contains(port)
             else { return "must be ADDRESS:PORT, for instance 127.0.0.1:8080 or [::1]:8080" }
             var host = text[..<colon]

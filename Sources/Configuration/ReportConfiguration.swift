@@ -10,7 +10,7 @@ struct ReportConfiguration: Endpoint {
     static let mostReasons = 100
     let database: Database
 
-    private struct Asked: Sendable {
+    struct Asked: Sendable {
         let revision: Int64
         let state: Report.State?
         let reasons: [ReportReason]
@@ -35,7 +35,7 @@ struct ReportConfiguration: Endpoint {
         return .noContent
     }
 
-    private static func read(_ fields: inout Fields) -> Asked {
+    static func read(_ fields: inout Fields) -> Asked {
         let revision = fields.integer("revision", in: 0...maxRevision)
         let state = fields.choice("state", of: Report.State.self)
         let reasons = fields.optionalList("reasons", count: 0...mostReasons) { ReportReason(&$0) }

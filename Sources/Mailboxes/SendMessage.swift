@@ -20,7 +20,7 @@ struct SendMessage: Endpoint {
         return .json(receipt.isRepeated ? 200 : 201) { receipt.message.write(to: &$0) }
     }
 
-    private func draft(from request: Request, _ caller: Caller, _ device: DeviceID) throws(Failure) -> Draft {
+    func draft(from request: Request, _ caller: Caller, _ device: DeviceID) throws(Failure) -> Draft {
         let now = clock.now()
         return try request.parse { fields in
             let id: MessageID = fields.id("id")

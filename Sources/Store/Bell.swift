@@ -85,6 +85,16 @@ package final class Bell: Service {
         }
         listener.stop()
         await pool.stop()
+        dropListeners()
+    }
+
+    /// What listens holds the database, and the database this bell: without this a stopped server would never go away.
+    private func dropListeners() {
+        // Outside of the lock, where whatever goes with them may ring.
+        _ = state.withLock { state in
+            defer { state.listeners = [] }
+            return state.listeners
+        }
     }
 
     /// Returns when there is something to send, or the task is cancelled: a quiet node has no timer.

@@ -144,16 +144,16 @@ extension JSON {
 }
 
 /// A text that is equal to, and hashes as, its bytes.
-struct ByteKey: Hashable {
-    let text: String
+package struct ByteKey: Hashable, Sendable {
+    package let text: String
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 
-    static func == (left: ByteKey, right: ByteKey) -> Bool { sameBytes(left.text, right.text) }
+    package static func == (left: ByteKey, right: ByteKey) -> Bool { sameBytes(left.text, right.text) }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(text.utf8.count)
         for byte in text.utf8 { hasher.combine(byte) }
     }

@@ -106,6 +106,8 @@ import Testing
             ("application/json", true), ("Application/Json", true), ("application/json; charset=utf-8", true),
             ("application/json;charset=\"UTF-8\"", true), ("application/json; charset=latin1", false),
             ("application/jsonx", false), ("text/plain", false), (nil, false), ("", false),
+            // A blank with an accent on it is no blank, so this is a parameter that nobody knows.
+            ("application/json; \u{301}charset=latin1", true),
         ] as [(String?, Bool)])
     func takesOnlyTheMediaTypesOfTheRoute(_ contentType: String?, _ expected: Bool) {
         #expect(MediaType.isOne(contentType, of: ["application/json"]) == expected)

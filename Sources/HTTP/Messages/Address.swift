@@ -39,6 +39,8 @@ package struct Address: Sendable, Hashable, CustomStringConvertible {
 
     /// Parses an address literal; nil for anything else, names included.
     package init?(_ text: String, port: Int) {
+        // To C the text would end at its first NUL, whatever follows.
+        guard !text.utf8.contains(0) else { return nil }
         var buffer = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &buffer) == 1 {
             self.init(bytes: Array(buffer[..<4]), port: port)

@@ -28,10 +28,11 @@ enum Text {
 
     /// The text without spaces and tabs at its ends.
     static func trimmed(_ text: Substring) -> Substring {
-        var text = text
-        while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
-        while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
-        return text
+        // Byte by byte: a blank and a combining accent behind it are one Character, and would go together.
+        var bytes = text.utf8
+        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        return Substring(bytes)
     }
 
     /// Members of a comma-separated list, trimmed, empty ones dropped.
