@@ -24,7 +24,7 @@ extension FuzzTarget {
             for setting in Setting.all {
                 expect(setting.show(again) == setting.show(settings), "what is shown means what was set")
             }
-            let host = settings.issuer.utf8.drop { $0 != UInt8(ascii: "/") }
+            let host = settings.publicURL.utf8.drop { $0 != UInt8(ascii: "/") }
             expect(!host.contains { $0 <= 0x20 || $0 == 0x7F }, "the issuer fits in a header")
         },
         FuzzTarget("proxies", longest: 96) { bytes in

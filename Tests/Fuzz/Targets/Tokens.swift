@@ -98,7 +98,7 @@ extension FuzzTarget {
             let digits = String(decoding: bytes[(index + 1)...].prefix(2), as: UTF8.self)
             expect(Hex.decode(digits)?.count == 1, "with whole escapes")
         }
-        guard text.hasPrefix("http") else { return }
+        guard text.hasPrefix("https:") || text.hasPrefix("http:") else { return }
         let host = text.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
         expect(!host.contains("@") && !host.isEmpty, "with a host and no user")
     }
