@@ -15,7 +15,7 @@ extension Refusal {
         case .expectationFailed: "expectation-failed"
         case .headersTooLarge: "headers-too-large"
         case .notImplemented: "not-implemented"
-        case .draining: "unavailable"
+        case .draining, .overloaded: "unavailable"
         case .versionNotSupported: "version-not-supported"
         }
     }
@@ -33,13 +33,14 @@ extension Refusal {
         case .headersTooLarge: "Headers too large"
         case .notImplemented: "Not implemented"
         case .draining: "Restarting"
+        case .overloaded: "Too busy"
         case .versionNotSupported: "HTTP version not supported"
         }
     }
 
     var headers: [(String, String)] {
         switch kind {
-        case .draining: [("Retry-After", "2")]
+        case .draining, .overloaded: [("Retry-After", "2")]
         default: []
         }
     }

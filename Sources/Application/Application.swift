@@ -18,15 +18,18 @@ import Updates
 package final class Application: Sendable {
     private let wiring: Wiring
     private let server: Server
+    private let monitor: Server?
     private let services: Mutex<Task<Void, Never>?>
 
-    private init(wiring: Wiring, server: Server, services: Task<Void, Never>) {
+    private init(wiring: Wiring, server: Server, monitor: Server?, services: Task<Void, Never>) {
         self.wiring = wiring
         self.server = server
+        self.monitor = monitor
         self.services = Mutex(services)
     }
 
     package var port: Int { server.port }
+    package var monitorPort: Int? { monitor?.port }
 
     /// Starts everything and returns once requests are served.
     ///
@@ -38,6 +41,22 @@ package final class Application: Sendable {
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) async throws -> Application? {
         let wiring = try Wiring(settings, clock: clock, machine: machine, log: log)
+        // First and until the end, so that whoever watches sees the waiting and the draining too.
+        let monitor = try wiring.makeMonitor()
+        try monitor?.start()
+        do {
+            let application = try await start(wiring, monitor, isCancelled)
+            if application == nil { await monitor?.drain(grace: .zero) }
+            return application
+        } catch {
+            await monitor?.drain(grace: .zero)
+            throw error
+        }
+    }
+
+    private static func start(
+        _ wiring: Wiring, _ monitor: Server?, _ isCancelled: @Sendable () -> Bool
+    ) async throws -> Application? {
         wiring.pool.start()
         guard try await prepared(wiring, isCancelled) else { return nil }
         // Not before: on a database that cannot be served from, each would only complain in its own way.
@@ -47,7 +66,7 @@ package final class Application: Sendable {
             try server.start()
             wiring.figures.attach(server)
             wiring.observe(.started(address: server.address?.description ?? "", version: Program.version))
-            return Application(wiring: wiring, server: server, services: services)
+            return Application(wiring: wiring, server: server, monitor: monitor, services: services)
         } catch {
             await wiring.close(services)
             throw error
@@ -77,6 +96,7 @@ package final class Application: Sendable {
         wiring.updates.drain()
         await server.drain(grace: .seconds(wiring.settings.drainSeconds))
         await wiring.close(services)
+        await monitor?.drain(grace: .seconds(1))
         wiring.observe(.stopped)
     }
 

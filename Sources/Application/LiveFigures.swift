@@ -57,7 +57,16 @@ final class LiveFigures: Sendable {
             "enfilade_http_connections_turned_away", "Connections closed because their address had too many.",
             Double(figures.turnedAwayTotal))
         page.counter(
-            "enfilade_http_connections_timed_out", "Connections cut for slowness.", Double(figures.timedOutTotal))
+            "enfilade_http_connections_timed_out", "Connections cut for slowness, by what was waited for.",
+            label: "stage",
+            [
+                "head": figures.slowHeadsTotal, "body": figures.slowBodiesTotal, "answer": figures.slowReadersTotal,
+                "idle": figures.idleTotal,
+            ])
+        page.gauge("enfilade_http_body_bytes", "Request bodies held.", Double(figures.bodyBytes))
+        page.counter(
+            "enfilade_http_bodies_refused", "Requests refused because too many bodies were held.",
+            Double(figures.bodiesRefusedTotal))
         page.counter("enfilade_http_refused", "Requests refused before a route.", Double(figures.refusedTotal))
     }
 

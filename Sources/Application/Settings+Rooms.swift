@@ -53,11 +53,27 @@ extension Settings {
         server.workers = workers
         server.connectionLimit = connections
         server.connectionsPerAddress = connectionsPerAddress
+        // A proxy on this machine that nobody named would be all its clients at once.
+        server.countsLoopback = false
+        server.bodiesInFlight = bodiesInFlightBytes
         server.headerBytes = headerBytes
         server.targetBytes = urlBytes
         // Both, and as much again for the library's own bookkeeping of them.
         server.connectionMemory = max(16 * 1024, 2 * (headerBytes + urlBytes))
         server.streams.heartbeat = Frame(ServerSentEvent(event: "heartbeat", data: Array("{}".utf8)))
+        return server
+    }
+
+    /// The listener for whoever watches: few connections, and threads that nobody else uses.
+    var monitor: Server.Settings? {
+        guard !monitorAddress.isEmpty else { return nil }
+        var server = Server.Settings()
+        server.address = monitorAddress
+        server.port = monitorPort
+        server.workers = 2
+        server.connectionLimit = 256
+        server.connectionsPerAddress = 64
+        server.idleTimeout = .seconds(15)
         return server
     }
 }

@@ -14,13 +14,17 @@ package struct Settings: Sendable {
     package var publicURL = ""
     package var listenAddress = "127.0.0.1"
     package var listenPort = 8080
+    /// Empty for no listener of its own.
+    package var monitorAddress = ""
+    package var monitorPort = 0
     package var rootKeyFile = ""
     package var metricsToken: String?
     package var trustedProxies: [String] = []
     package var lanes = 8
     package var workers = 32
     package var connections = 10_000
-    package var connectionsPerAddress = 10_000
+    package var connectionsPerAddress = 1000
+    package var bodiesInFlightBytes = 256 * 1024 * 1024
     package var accessTokenSeconds = 600
     package var sessionDays = 365
     package var passwordLanes = 2

@@ -12,7 +12,13 @@ extension Setting {
             "PostgreSQL for migrate, admin create and restored, as role enfilade_owner", isSecret: true,
             sample: "postgresql://enfilade_owner:PASSWORD@HOST/enfilade"),
         publicURL,
-        listen,
+        endpoint(
+            "ENFILADE_LISTEN", "address and port to listen on; port 0 takes a free one", \.listenAddress,
+            \.listenPort),
+        endpoint(
+            "ENFILADE_MONITOR_LISTEN",
+            "a second address and port, for /healthz, /readyz and /metrics (without token) alone", \.monitorAddress,
+            \.monitorPort, sample: "127.0.0.1:9464"),
         text(
             "ENFILADE_ROOT_KEY_FILE", \.rootKeyFile, "file with the root key (mode 0600)",
             sample: "/etc/enfilade/root-key"),
@@ -23,7 +29,10 @@ extension Setting {
         number("ENFILADE_CONNECTIONS", \.connections, 8...1_000_000, "open connections before the rest wait"),
         number(
             "ENFILADE_CONNECTIONS_PER_ADDRESS", \.connectionsPerAddress, 1...1_000_000,
-            "open connections of one peer address, trusted proxies excepted"),
+            "open connections of one peer address, trusted proxies and loopback excepted"),
+        number(
+            "ENFILADE_BODIES_IN_FLIGHT_BYTES", \.bodiesInFlightBytes, 1_048_576...1_099_511_627_776,
+            "request bodies held at once before more are refused"),
         number("ENFILADE_ACCESS_TOKEN_SECONDS", \.accessTokenSeconds, 60...600, "life of an access token"),
         number(
             "ENFILADE_SESSION_DAYS", \.sessionDays, 1...3650,
@@ -80,19 +89,28 @@ extension Setting {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
-    private static let listen = Setting(
-        name: "ENFILADE_LISTEN", meaning: "address and port to listen on; port 0 takes a free one", isSecret: false,
-        read: { text, settings in
-            guard let colon = text.lastIndex(of: ":"), let port = plain(text[text.index(after: colon)...]),
-                (0...65_535).contains(port)
-            else { return "must be ADDRESS:PORT, for instance 127.0.0.1:8080 or [::1]:8080" }
-            var host = text[..<colon]
-            if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
-            guard !host.isEmpty else { return "must begin with an address" }
-            settings.listenAddress = String(host)
-            settings.listenPort = port
-            return nil
-        }, show: { "\($0.listenAddress):\($0.listenPort)" })
+    private static func endpoint(
+        _ name: String, _ meaning: String, _ address: any WritableKeyPath<Settings, String> & Sendable,
+        _ port: any WritableKeyPath<Settings, Int> & Sendable, sample: String = ""
+    ) -> Setting {
+        Setting(
+            name: name, meaning: meaning, isSecret: false, sample: sample,
+            read: { text, settings in
+                guard let colon = text.lastIndex(of: ":"), let number = plain(text[text.index(after: colon)...]),
+                    (0...65_535).contains(number)
+                else { return "must be ADDRESS:PORT, for instance 127.0.0.1:8080 or [::1]:8080" }
+                var host = text[..<colon]
+                if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
+                guard !host.isEmpty else { return "must begin with an address" }
+                settings[keyPath: address] = String(host)
+                settings[keyPath: port] = number
+                return nil
+            },
+            show: { settings in
+                let host = settings[keyPath: address]
+                return host.isEmpty ? "" : "\(host):\(settings[keyPath: port])"
+            })
+    }
 
     private static let publicURL = Setting(
         name: "ENFILADE_PUBLIC_URL", meaning: "the address that clients use; issuer of tokens and base of links",

@@ -122,8 +122,22 @@ final class Wiring: Sendable {
         var server = settings.server
         server.isProxy = { [proxies] in proxies.isTrusted($0) }
         server.client = { [proxies] in proxies.client(of: $0) }
-        return Server(
-            settings: server, router: try makeRouter(),
+        return make(server, try makeRouter())
+    }
+
+    /// Health and metrics on a listener of their own: they answer whatever happens at the other.
+    func makeMonitor() throws -> Server? {
+        guard let monitor = settings.monitor else { return nil }
+        let endpoints = [
+            ShowHealth().mounted, readiness.mounted,
+            ShowMetrics(token: nil, page: { [figures] in figures.page() }).mounted,
+        ]
+        return make(monitor, try Router(endpoints.map { ($0.route, $0.handler(gate)) }))
+    }
+
+    private func make(_ settings: Server.Settings, _ router: Router) -> Server {
+        Server(
+            settings: settings, router: router,
             refuse: { refusal, id in Problem.response(to: refusal, requestID: id) },
             observe: { [observe] exchange in observe(.request(RequestObservation(exchange))) },
             requestID: { [clock, entropy] headers in RequestID.choose(headers) { entropy.uuid(at: clock.now()) } },
@@ -136,14 +150,17 @@ final class Wiring: Sendable {
     }
 
     private var system: [Mounted] {
-        let readiness = ShowReadiness(
-            isDraining: { [self] in isDraining.load(ordering: .relaxed) }, isFresh: { [login] in login.isFresh },
-            migrator: migrator, clock: clockWatch)
         let open = [
             ShowHealth().mounted, readiness.mounted, ShowDocument().mounted,
             ShowCapabilities(settings: settings).mounted,
         ]
         guard let token = settings.metricsToken else { return open }
         return open + [ShowMetrics(token: token, page: { [figures] in figures.page() }).mounted]
+    }
+
+    private var readiness: ShowReadiness {
+        ShowReadiness(
+            isDraining: { [self] in isDraining.load(ordering: .relaxed) }, isFresh: { [login] in login.isFresh },
+            migrator: migrator, clock: clockWatch)
     }
 }

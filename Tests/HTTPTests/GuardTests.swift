@@ -25,7 +25,11 @@ import Testing
     }
 
     private func check(_ row: RawCase) async throws {
-        let scene = try Scene { $0.workers = 2 }
+        let scene = try Scene {
+            $0.workers = 2
+            // Version 1.0 never answers a method that fills its memory: only the deadline ends that.
+            $0.headerTimeout = .seconds(4)
+        }
         let outcome = row.outcome
         try await blocking {
             let client = try scene.client()

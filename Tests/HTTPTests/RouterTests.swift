@@ -123,6 +123,20 @@ import Testing
         #expect(response["C"] == "é")
     }
 
+    @Test func countsTheAddressesOfOneSiteTogether() throws {
+        let networks = try ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"]
+            .map { try #require(Address($0, port: 1)).network }
+        #expect(networks[0] != networks[1])
+        #expect(networks[2] == networks[3])
+        #expect(networks[2] != networks[4])
+        for (text, isLoopback) in [
+            ("127.0.0.1", true), ("127.9.9.9", true), ("::1", true), ("::ffff:127.0.0.1", true), ("::2", false),
+            ("128.0.0.1", false), ("2001:db8::1", false),
+        ] {
+            #expect(Address(text, port: 1)?.isLoopback == isLoopback, "\(text)")
+        }
+    }
+
     @Test func looksHeadersUpWithoutCaseAndInOrder() {
         let headers = Headers([("A", "1"), ("b", "2"), ("a", "3")])
         #expect(headers["a"] == "1")

@@ -20,6 +20,7 @@ package final class TestServer: Site {
     package static let adminPassword = "correct horse battery staple"
 
     package var port: Int { application.port }
+    package var monitorPort: Int? { application.monitorPort }
     package var issuer: String { settings.issuer }
     package var observations: [Observation] { observed.all }
 

@@ -32,11 +32,24 @@ package struct Figures: Sendable, Equatable {
     package var acceptedTotal = 0
     /// Connections closed at once because their address had too many.
     package var turnedAwayTotal = 0
-    /// Connections cut because a head, a body or the reading of an answer took too long.
-    package var timedOutTotal = 0
+    /// Connections cut because a head took too long.
+    package var slowHeadsTotal = 0
+    /// Connections cut because a body came too slowly or took too long.
+    package var slowBodiesTotal = 0
+    /// Connections cut because reading an answer took too long.
+    package var slowReadersTotal = 0
+    /// Kept connections that were closed because nothing more was asked.
+    package var idleTotal = 0
+    /// Bytes of bodies that wait for the rest of them or for their answer.
+    package var bodyBytes = 0
+    /// Requests refused because there were too many such bytes.
+    package var bodiesRefusedTotal = 0
     package var requestsInFlight = 0
     package var requestsTotal = 0
     package var refusedTotal = 0
     package var streams = 0
     package var streamsTotal = 0
+
+    /// Connections cut for slowness.
+    package var timedOutTotal: Int { slowHeadsTotal + slowBodiesTotal + slowReadersTotal }
 }

@@ -13,6 +13,7 @@ package struct Refusal: Sendable, Error, Equatable {
         case headersTooLarge
         case notImplemented
         case draining
+        case overloaded
         case versionNotSupported
     }
 
@@ -41,7 +42,7 @@ package struct Refusal: Sendable, Error, Equatable {
         case .expectationFailed: 417
         case .headersTooLarge: 431
         case .notImplemented: 501
-        case .draining: 503
+        case .draining, .overloaded: 503
         case .versionNotSupported: 505
         }
     }
@@ -51,7 +52,8 @@ package struct Refusal: Sendable, Error, Equatable {
         switch kind {
         case .notFound, .methodNotAllowed, .notAcceptable: false
         case .badRequest, .payloadTooLarge, .uriTooLong, .unsupportedMediaType: true
-        case .expectationFailed, .headersTooLarge, .notImplemented, .draining, .versionNotSupported: true
+        case .expectationFailed, .headersTooLarge, .notImplemented, .draining, .overloaded: true
+        case .versionNotSupported: true
         }
     }
 }

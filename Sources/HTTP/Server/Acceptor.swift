@@ -11,14 +11,16 @@ final class Acceptor: Sendable {
     private let connections: Connections
     private let daemon: Daemon
     private let headerTimeout: Int64
+    private let sendBuffer: Int32
     private let stopping = Atomic<Bool>(false)
     private let thread = Mutex<Thread?>(nil)
 
-    init(listener: Listener, connections: Connections, daemon: Daemon, headerTimeout: Duration) {
+    init(listener: Listener, connections: Connections, daemon: Daemon, settings: Server.Settings) {
         self.listener = listener
         self.connections = connections
         self.daemon = daemon
-        self.headerTimeout = Monotonic.nanoseconds(headerTimeout)
+        headerTimeout = Monotonic.nanoseconds(settings.headerTimeout)
+        sendBuffer = Int32(clamping: settings.sendBuffer)
     }
 
     func start() throws(ServerFault) {
@@ -103,6 +105,7 @@ final class Acceptor: Sendable {
             return
         }
         _ = chttp_set_option(socket, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        _ = chttp_set_option(socket, SOL_SOCKET, SO_SNDBUF, sendBuffer)
         if !daemon.add(socket, &storage, length) { connections.remove(connection) }
     }
 }

@@ -22,6 +22,11 @@ final class Call: Sendable {
         var body: [UInt8] = []
         var excess = 0
         var receivedBytes = 0
+        /// Of the bytes that all connections together may hold.
+        var heldBytes = 0
+        var isCrowdedOut = false
+        var bytesOfWindow = 0
+        var bodyEnd: Int64 = .max
         var answer: Response?
         var handle: UInt = 0
         var status = 0
@@ -54,7 +59,7 @@ final class Call: Sendable {
         self.state = Mutex(state)
         core.gate.beginRequest()
         connection.call = self
-        connection.expect(by: receivedAt + core.timeouts.header)
+        connection.expect(.head, by: receivedAt + core.timeouts.header)
     }
 
     var isAwaitingHead: Bool { state.withLock { $0.phase == .head } }
@@ -63,27 +68,58 @@ final class Call: Sendable {
     func receive(_ piece: UnsafeRawBufferPointer) -> Bool {
         state.withLock { state in
             state.receivedBytes += piece.count
-            let room = state.excess > 0 ? 0 : state.bodyLimit - state.body.count
-            if piece.count <= room {
-                state.body.append(contentsOf: piece)
-            } else {
+            prolong(piece.count, &state)
+            let left = state.bodyLimit - state.receivedBytes
+            if left < 0 {
                 state.excess += piece.count
-                state.body = []
+                drop(&state)
+            } else if !state.isCrowdedOut {
+                keep(piece, &state)
             }
             return state.excess <= Call.toleratedExcess
         }
     }
 
+    private func keep(_ piece: UnsafeRawBufferPointer, _ state: inout State) {
+        guard core.bodies.take(piece.count) else {
+            // The rest is read all the same: it takes no room, and a client that is sending can read no refusal.
+            state.isCrowdedOut = true
+            return drop(&state)
+        }
+        state.heldBytes += piece.count
+        state.body.append(contentsOf: piece)
+    }
+
+    private func drop(_ state: inout State) {
+        state.body = []
+        core.bodies.give(state.heldBytes)
+        state.heldBytes = 0
+    }
+
+    /// A client that keeps the least rate is given another window, until the body's time is over.
+    private func prolong(_ count: Int, _ state: inout State) {
+        state.bytesOfWindow += count
+        guard state.bytesOfWindow >= core.settings.bodyBytesPerWindow else { return }
+        state.bytesOfWindow = 0
+        connection.expect(.body, by: min(Monotonic.now() + core.timeouts.bodyWindow, state.bodyEnd))
+    }
+
     /// The request is complete, or its connection was resumed: answer it.
     func proceed(_ handle: OpaquePointer) -> MHD_Result {
-        let (phase, answer, excess) = state.withLock { ($0.phase, $0.answer, $0.excess) }
+        let (phase, answer, excess, isCrowdedOut) = state.withLock {
+            ($0.phase, $0.answer, $0.excess, $0.isCrowdedOut)
+        }
         if phase == .resumed { core.gate.leaveSuspension() }
         if let answer { return queue(answer, handle) }
         guard phase == .body else { return .YES }
         guard excess == 0 else {
             return queue(refusal(.payloadTooLarge, "The body is too large."), handle)
         }
-        connection.expect(by: nil)
+        guard !isCrowdedOut else {
+            core.bodies.countRefusal()
+            return queue(refusal(.overloaded, "Too many bodies are being received."), handle)
+        }
+        connection.expectNothing()
         let work = state.withLock { state in
             defer { state.body = [] }
             return (state.handler, state.head, state.body)
@@ -137,7 +173,7 @@ final class Call: Sendable {
         let head = state.withLock { state in
             state.phase = .answered
             state.answer = nil
-            state.body = []
+            drop(&state)
             // A stream may stay for hours; it needs none of this.
             defer { (state.head, state.handler) = (nil, nil) }
             return state.head
@@ -150,7 +186,11 @@ final class Call: Sendable {
             state.stream = stream
             if case .bytes(let bytes) = response.body, head?.isHead != true { state.responseBytes = bytes.count }
         }
-        connection.expect(by: stream == nil ? Monotonic.now() + core.timeouts.answer : nil)
+        if stream == nil {
+            connection.expect(.answer, by: Monotonic.now() + core.timeouts.answer)
+        } else {
+            connection.expectNothing()
+        }
         return Answer.queue(response, stream: stream, on: handle) ? .YES : .NO
     }
 
@@ -172,8 +212,9 @@ final class Call: Sendable {
     /// The library is done with this request.
     func complete(wasCompleted: Bool, status: Int) {
         connection.call = nil
-        connection.expect(by: Monotonic.now() + core.timeouts.idle)
+        connection.expect(.idle, by: Monotonic.now() + core.timeouts.idle)
         let (last, wasWaiting) = state.withLock { state in
+            drop(&state)
             defer { state.phase = .answered }
             return (state, state.phase == .suspended || state.phase == .resumed)
         }

@@ -63,7 +63,12 @@ extension Call {
     }
 
     private func remember(_ reading: Reading, handler: (any Handler)?, limit: Int) {
-        connection.expect(by: reading.hasBody ? Monotonic.now() + core.timeouts.body : nil)
+        let bodyEnd = Monotonic.now() + core.timeouts.body
+        if reading.hasBody {
+            connection.expect(.body, by: min(bodyEnd, Monotonic.now() + core.timeouts.bodyWindow))
+        } else {
+            connection.expectNothing()
+        }
         state.withLock { state in
             state.phase = .body
             state.head = reading.head
@@ -74,6 +79,7 @@ extension Call {
             state.methodName = reading.head.isHead ? Method.head.rawValue : reading.method?.rawValue ?? "OTHER"
             state.handler = handler
             state.bodyLimit = limit
+            state.bodyEnd = bodyEnd
             if case .length(let count) = reading.framing { state.body.reserveCapacity(min(count, limit)) }
         }
     }
@@ -169,6 +175,10 @@ extension Call {
             Text.equalIgnoringCase(coding, "identity")
         else {
             throw Refusal(.unsupportedMediaType, "The body's media type is not taken here.")
+        }
+        guard !core.bodies.isFull else {
+            core.bodies.countRefusal()
+            throw Refusal(.overloaded, "Too many bodies are being received.")
         }
         return bytes
     }

@@ -3,6 +3,11 @@ import Synchronization
 
 /// One accepted connection, from `accept` until the library is about to close it.
 final class Connection: Sendable {
+    /// What a client is waited for.
+    enum Stage: Int, Sendable, CaseIterable {
+        case head, body, answer, idle
+    }
+
     private struct State {
         var isOpen = true
         var call: Call?
@@ -14,6 +19,7 @@ final class Connection: Sendable {
     let isProxy: Bool
     private let state = Mutex(State())
     private let deadline: Atomic<Int64>
+    private let awaited = Atomic<Int>(Stage.head.rawValue)
     private let cut = Atomic<Bool>(false)
     private let unread = Atomic<Bool>(false)
 
@@ -47,9 +53,18 @@ final class Connection: Sendable {
 
     var wasCut: Bool { cut.load(ordering: .relaxed) }
 
-    /// Sets when the client must have made the next step; nil while it is our turn.
-    func expect(by instant: Int64?) {
-        deadline.store(instant ?? .max, ordering: .relaxed)
+    /// What the client is waited for, or was last.
+    var stage: Stage { Stage(rawValue: awaited.load(ordering: .relaxed)) ?? .head }
+
+    /// Sets when the client must have made the next step.
+    func expect(_ stage: Stage, by instant: Int64) {
+        awaited.store(stage.rawValue, ordering: .relaxed)
+        deadline.store(instant, ordering: .relaxed)
+    }
+
+    /// It is our turn.
+    func expectNothing() {
+        deadline.store(.max, ordering: .relaxed)
     }
 
     func isLate(_ now: Int64) -> Bool {
@@ -62,7 +77,7 @@ final class Connection: Sendable {
     func cutOff() {
         state.withLock { state in
             guard state.isOpen else { return }
-            expect(by: nil)
+            expectNothing()
             cut.store(true, ordering: .relaxed)
             shutdown(socket, Int32(SHUT_RDWR))
         }

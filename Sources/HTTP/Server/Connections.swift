@@ -8,20 +8,22 @@ final class Connections: Sendable {
         var open = 0
         var accepted = 0
         var turnedAway = 0
-        var cut = 0
+        var cut: [Connection.Stage: Int] = [:]
     }
 
     private let state = Mutex(State())
     private let limit: Int
     private let limitPerAddress: Int?
+    private let countsLoopback: Bool
     private let isProxy: @Sendable (Address) -> Bool
     private let waitsForRoom = Atomic<Bool>(false)
     /// Raised when a connection closed while `waitForRoom` was on.
     let roomMade = Signal()
 
-    init(limit: Int, limitPerAddress: Int?, isProxy: @escaping @Sendable (Address) -> Bool) {
+    init(limit: Int, limitPerAddress: Int?, countsLoopback: Bool, isProxy: @escaping @Sendable (Address) -> Bool) {
         self.limit = limit
         self.limitPerAddress = limitPerAddress
+        self.countsLoopback = countsLoopback
         self.isProxy = isProxy
     }
 
@@ -31,7 +33,10 @@ final class Connections: Sendable {
             figures.openConnections = state.open
             figures.acceptedTotal = state.accepted
             figures.turnedAwayTotal = state.turnedAway
-            figures.timedOutTotal = state.cut
+            figures.slowHeadsTotal = state.cut[.head, default: 0]
+            figures.slowBodiesTotal = state.cut[.body, default: 0]
+            figures.slowReadersTotal = state.cut[.answer, default: 0]
+            figures.idleTotal = state.cut[.idle, default: 0]
             return figures
         }
     }
@@ -49,17 +54,17 @@ final class Connections: Sendable {
     /// Takes a connection in; nil when its address has as many as it may.
     func add(socket: Int32, peer: Address, deadline: Int64) -> Connection? {
         let connection = Connection(socket: socket, peer: peer, isProxy: isProxy(peer), deadline: deadline)
-        let isCounted = limitPerAddress != nil && !connection.isProxy
+        let isCounted = limitPerAddress != nil && !connection.isProxy && (countsLoopback || !peer.isLoopback)
         return state.withLock { state in
             let slot = Int(socket)
             while state.slots.count <= slot { state.slots.append(nil) }
             // The library closes a descriptor without a word when it runs out of memory; its number then comes again.
             if let stale = state.slots[slot] { release(stale, &state) }
-            if isCounted, let limitPerAddress, state.perAddress[peer.bytes, default: 0] >= limitPerAddress {
+            if isCounted, let limitPerAddress, state.perAddress[peer.network, default: 0] >= limitPerAddress {
                 state.turnedAway += 1
                 return nil
             }
-            state.perAddress[peer.bytes, default: 0] += 1
+            state.perAddress[peer.network, default: 0] += 1
             state.slots[slot] = connection
             state.open += 1
             state.accepted += 1
@@ -86,15 +91,15 @@ final class Connections: Sendable {
     private func release(_ connection: Connection, _ state: inout State) {
         state.slots[Int(connection.socket)] = nil
         state.open -= 1
-        let left = state.perAddress[connection.peer.bytes, default: 1] - 1
-        state.perAddress[connection.peer.bytes] = left > 0 ? left : nil
+        let left = state.perAddress[connection.peer.network, default: 1] - 1
+        state.perAddress[connection.peer.network] = left > 0 ? left : nil
     }
 
     /// Cuts off every client that did not keep its deadline.
     func cutLate(_ now: Int64) {
         let late = state.withLock { state in
             let late = state.slots.filter { $0?.isLate(now) == true }
-            state.cut += late.count
+            for connection in late.lazy.compactMap(\.self) { state.cut[connection.stage, default: 0] += 1 }
             return late
         }
         for connection in late { connection?.cutOff() }

@@ -10,6 +10,7 @@ final class Core: Sendable {
     let lingerer = Lingerer()
     let gate = Gate()
     let sameThread = SameThread()
+    let bodies: Bodies
     let engine: StreamEngine
     let timeouts: Timeouts
 
@@ -18,6 +19,7 @@ final class Core: Sendable {
         let idle: Int64
         let header: Int64
         let body: Int64
+        let bodyWindow: Int64
         let answer: Int64
         let proxyIdle: Int64
     }
@@ -37,11 +39,14 @@ final class Core: Sendable {
         self.decorate = decorate
         connections = Connections(
             limit: settings.connectionLimit, limitPerAddress: settings.connectionsPerAddress,
-            isProxy: settings.isProxy)
+            countsLoopback: settings.countsLoopback, isProxy: settings.isProxy)
+        bodies = Bodies(bound: settings.bodiesInFlight)
         engine = StreamEngine(settings.streams)
         timeouts = Timeouts(
             idle: Monotonic.nanoseconds(settings.idleTimeout), header: Monotonic.nanoseconds(settings.headerTimeout),
-            body: Monotonic.nanoseconds(settings.bodyTimeout), answer: Monotonic.nanoseconds(settings.answerTimeout),
+            body: Monotonic.nanoseconds(settings.bodyTimeout),
+            bodyWindow: Monotonic.nanoseconds(settings.bodyWindow),
+            answer: Monotonic.nanoseconds(settings.answerTimeout),
             proxyIdle: Monotonic.nanoseconds(settings.proxyIdleTimeout))
     }
 

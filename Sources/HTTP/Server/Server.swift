@@ -52,6 +52,8 @@ package final class Server: Sendable {
         figures.requestsInFlight = core.gate.requestsInFlight
         figures.requestsTotal = core.gate.requestsTotal
         figures.refusedTotal = core.gate.refusedTotal
+        figures.bodyBytes = core.bodies.bytes
+        figures.bodiesRefusedTotal = core.bodies.refusedTotal
         figures.streams = core.engine.openStreams
         figures.streamsTotal = core.engine.streamsTotal
         return figures
@@ -73,14 +75,14 @@ package final class Server: Sendable {
         let sweeper = Sweeper(
             connections: core.connections, lingerer: core.lingerer,
             shortest: min(
-                min(settings.headerTimeout, settings.bodyTimeout), min(settings.idleTimeout, settings.answerTimeout)))
+                min(settings.headerTimeout, min(settings.bodyTimeout, settings.bodyWindow)),
+                min(settings.idleTimeout, settings.answerTimeout)))
         do throws(ServerFault) {
             try core.engine.start()
             try sweeper.start()
             let daemon = try Daemon(core: core, settings: settings)
             let acceptor = Acceptor(
-                listener: listener, connections: core.connections, daemon: daemon,
-                headerTimeout: settings.headerTimeout)
+                listener: listener, connections: core.connections, daemon: daemon, settings: settings)
             do throws(ServerFault) {
                 try acceptor.start()
             } catch {

@@ -11,6 +11,8 @@ extension Server {
         package var connectionLimit = 4096
         /// Above it, further connections of one address are closed at once; nil for no limit.
         package var connectionsPerAddress: Int?
+        /// Whether `connectionsPerAddress` is for peers on this machine too.
+        package var countsLoopback = true
         /// Peers that forward for others: `connectionsPerAddress` does not count them.
         package var isProxy: @Sendable (Address) -> Bool = { _ in false }
         /// Who sent a request that a proxy forwarded; nil when that is not known.
@@ -26,8 +28,15 @@ extension Server {
         package var headerTimeout = Duration.seconds(10)
         /// How long a body may take in all.
         package var bodyTimeout = Duration.seconds(60)
+        /// Within each such time a body must grow by `bodyBytesPerWindow` or end.
+        package var bodyWindow = Duration.seconds(10)
+        package var bodyBytesPerWindow = 10 * 1024
+        /// Bytes of bodies that all connections together may hold; over it requests with a body are refused.
+        package var bodiesInFlight = 256 * 1024 * 1024
         /// How long reading an answer may take in all; streams are not counted.
         package var answerTimeout = Duration.seconds(60)
+        /// Bytes of an answer that the system keeps for a client that does not read; it takes megabytes when not told.
+        package var sendBuffer = 256 * 1024
         /// How long a server that stops keeps the quiet connections of proxies; theirs should end sooner.
         package var proxyIdleTimeout = Duration.seconds(3)
         /// A socket that already listens, made by whoever started the process; address and port are then its own.
