@@ -16,6 +16,8 @@ import Testing
         ("ENFILADE_HTTP_WORKERS", "1", "must be a whole number from 2 to 256"),
         ("ENFILADE_CONNECTIONS", "many", "must be a whole number from 8 to 1000000"),
         ("ENFILADE_CONNECTIONS_PER_ADDRESS", "-1", "must be a whole number from 1 to 1000000"),
+        ("ENFILADE_BODIES_IN_FLIGHT_BYTES", "1000", "must be a whole number from 1048576 to 1099511627776"),
+        ("ENFILADE_MONITOR_LISTEN", "9090", "must be ADDRESS:PORT"),
         ("ENFILADE_ACCESS_TOKEN_SECONDS", "601", "must be a whole number from 60 to 600"),
         ("ENFILADE_SESSION_DAYS", "0", "must be a whole number from 1 to 3650"),
         ("ENFILADE_PASSWORD_LANES", "33", "must be a whole number from 1 to 32"),
