@@ -1,16 +1,8 @@
-import Dispatch
 import HTTP
 import Synchronization
 import TestKit
 import Testing
 import Wire
-
-/// Runs blocking work away from the threads that answer requests.
-func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
-    }
-}
 
 /// Waits for something that another thread does; the closure is asked again and again, briefly.
 func eventually(_ isTrue: @Sendable () -> Bool) async -> Bool {
