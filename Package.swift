@@ -61,7 +61,7 @@ let package = Package(
         room("Login", floor),
         room("Accounts", floor),
         room("Devices", floor),
-        room("Mailboxes", floor),
+        room("Mailboxes", floor + ["Lanes"]),
         room("Configuration", floor),
         room("Audit", floor),
         room("Updates", floor + ["Lanes"]),

@@ -31,12 +31,17 @@ package protocol UpdateSource: Sendable {
     /// another owner is an `.invalid("Last-Event-ID", …)`.
     func open(_ listener: Listener, at position: Position?) async throws(Failure) -> any UpdateFeed
 
+    /// Brings to memory what all streams that a bell concerns are about to ask for; they do without when it fails.
+    func prepare(for doorbell: Doorbell) async
+
     /// For each of these feeds of this source, whether there is more after its position: one statement for many, since
     /// bells can be lost and every stream is asked after every few seconds.
     func haveMore(_ feeds: [(feed: any UpdateFeed, position: Position)]) async throws(Failure) -> [Bool]
 }
 
 extension UpdateSource {
+    package func prepare(for doorbell: Doorbell) async {}
+
     /// Without a better answer: perhaps.
     package func haveMore(
         _ feeds: [(feed: any UpdateFeed, position: Position)]
@@ -57,6 +62,8 @@ package protocol UpdateFeed: Sendable {
     var standing: (name: StaticString, value: Int64) { get }
 
     /// Updates after `position` that this node has in memory; `nil` when it cannot tell without the table.
+    ///
+    /// Empty says that nothing of what this node itself did is missing; others may have done more.
     func recent(after position: Position) -> [Update]?
 
     /// The next updates after `position` from the table, at most about 256 KiB; empty when there are none now.

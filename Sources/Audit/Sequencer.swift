@@ -23,7 +23,7 @@ final class Sequencer: Service {
     init(database: Database, observe: @escaping Observe) {
         self.database = database
         self.observe = observe
-        database.bell.listen { [bell] doorbell in
+        database.bell.listen { [bell] doorbell, _ in
             if case .audit = doorbell { bell.isRaised.store(true, ordering: .releasing) }
         }
     }

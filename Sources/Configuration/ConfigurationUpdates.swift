@@ -1,12 +1,15 @@
 import API
 import Domain
 import Store
+import Synchronization
 
 /// Configuration in the event stream: one combined step from what the device holds to what is published.
 struct ConfigurationUpdates: UpdateSource {
     let database: Database
     let shelf: PublishedShelf
     let patches: PatchShelf
+    /// What streams of this node were last told, or found when they opened.
+    let latest = Latest()
 
     var letter: UInt8 { UInt8(ascii: "c") }
 
@@ -17,8 +20,18 @@ struct ConfigurationUpdates: UpdateSource {
         let app = listener.caller.app
         let start = try await start(listener, position)
         let published = try await shelf.published(for: app, atLeast: start.revision)
+        latest.exchange(app, published.mark)
         return ConfigurationFeed(
             app: app, mark: start, openedAt: published.mark.revision, shelf: shelf, patches: patches)
+    }
+
+    /// Nearly all streams take the same step: it is read and written once, before they are told.
+    func prepare(for doorbell: Doorbell) async {
+        guard case .configuration(let app) = doorbell,
+            let published = try? await shelf.published(for: app, atLeast: 0),
+            let before = latest.exchange(app, published.mark), before.revision < published.mark.revision
+        else { return }
+        _ = try? await patches.patch(of: app, from: before, to: published)
     }
 
     func haveMore(
@@ -41,6 +54,17 @@ struct ConfigurationUpdates: UpdateSource {
         }
         guard let mark = Mark(position) else { throw .invalid("Last-Event-ID", "is not an id of this stream") }
         return mark
+    }
+}
+
+/// The newest state of each app that this node has seen.
+final class Latest: Sendable {
+    private let marks = Mutex<[AppID: Mark]>([:])
+
+    /// Returns the one before.
+    @discardableResult
+    func exchange(_ app: AppID, _ mark: Mark) -> Mark? {
+        marks.withLock { $0.updateValue(mark, forKey: app) }
     }
 }
 

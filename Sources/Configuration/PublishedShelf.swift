@@ -43,7 +43,7 @@ final class PublishedShelf: Service {
 
     init(database: Database) {
         self.database = database
-        database.bell.listen { [shelf] doorbell in
+        database.bell.listen { [shelf] doorbell, _ in
             if case .configuration(let app) = doorbell { shelf.forget(app) }
         }
     }

@@ -100,7 +100,7 @@ struct Parts: Sendable {
         watch = SessionWatch(database: database, tokenLife: settings.accessTokenLife, observe: observe)
         mint = TokenMint(issuer: issuer, life: settings.accessTokenLife, ring: ring)
         judge = TokenJudge(issuer: issuer, database: database, ring: ring, watch: watch)
-        database.bell.listen { [weak watch] doorbell in
+        database.bell.listen { [weak watch] doorbell, _ in
             if case .sessionEnded(let session) = doorbell { watch?.note(session) }
         }
     }

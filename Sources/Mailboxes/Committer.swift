@@ -1,4 +1,5 @@
 import Domain
+import Lanes
 import Store
 import Synchronization
 
@@ -37,8 +38,9 @@ final class Committer: Service {
     func send(_ draft: Draft) async throws(Failure) -> Receipt { try await queue.send(draft) }
 
     func run() async {
-        // A task of its own, which is not cancelled with this one: what was taken is still committed and answered.
-        let work = Task {
+        // A task of its own, which is not cancelled with this one: what was taken is still committed and answered. Begun by
+        // whoever brings the first message, and gone on with where the database's answer was read.
+        let work = Task(executorPreference: SameThread()) {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<Self.batchesUnderWay { group.addTask { await self.work() } }
             }

@@ -28,6 +28,8 @@ final class RecentItems: Sendable {
     fileprivate struct Run {
         var listeners = 0
         var epoch: Int64 = 0
+        /// The highest number that this node is known to have written.
+        var last: Int64 = 0
         var items: ArraySlice<Kept> = []
     }
 
@@ -82,13 +84,15 @@ final class RecentItems: Sendable {
         }
     }
 
-    /// Everything after a position, or `nil` when that cannot be told without the table.
+    /// Everything after a position that this node wrote, or `nil` when that cannot be told without the table.
     func updates(after position: MailboxPosition, in mailbox: MailboxID) -> [Update]? {
         let now = clock.now()
         return state.withLock { state in
             guard let run = state.runs[mailbox], run.epoch == position.epoch else { return nil }
-            guard let first = run.items.first, let last = run.items.last else { return nil }
-            guard first.seq <= position.seq + 1, position.seq < last.seq else { return nil }
+            guard position.seq != run.last else { return [] }
+            guard let first = run.items.first, first.seq <= position.seq + 1, position.seq < run.last else {
+                return nil
+            }
             let rest = run.items.dropFirst(Int(position.seq + 1 - first.seq))
             guard rest.allSatisfy({ $0.keepUntil > now }) else { return nil }
             return rest.map(\.update)
@@ -100,11 +104,14 @@ extension RecentItems.State {
     fileprivate mutating func append(_ item: CommittedItem, _ update: Update) {
         guard var run = runs.removeValue(forKey: item.mailbox) else { return }
         defer { runs[item.mailbox] = run }
-        if run.epoch != item.epoch || run.items.last.map({ $0.seq + 1 != item.item.seq }) ?? false {
+        // Of two batches that come in the wrong order the later one stays: who asks for the other reads the table.
+        guard run.epoch != item.epoch || item.item.seq > run.last else { return }
+        if run.epoch != item.epoch || item.item.seq != run.last + 1 {
             drop(run.items)
             run.items = []
         }
         run.epoch = item.epoch
+        run.last = item.item.seq
         run.items.append(RecentItems.Kept(seq: item.item.seq, keepUntil: item.keepUntil, update: update))
         order.append(item.mailbox)
         items += 1

@@ -9,7 +9,12 @@ package import Wire
 /// own, because a `NOTIFY` inside a request's transaction would make all commits queue (3–13× slower at 32 clients).
 /// A small room of its own behind `ring` and `listen`, so that another carrier can take its place.
 package final class Bell: Service {
-    package typealias Listen = @Sendable (Doorbell) -> Void
+    /// Where a bell was rung: what happened on this node is in its memory, what happened elsewhere only in the tables.
+    package enum Origin: Sendable {
+        case here, elsewhere
+    }
+
+    package typealias Listen = @Sendable (Doorbell, Origin) -> Void
 
     private struct State {
         var listeners: [Listen] = []
@@ -55,14 +60,14 @@ package final class Bell: Service {
             return state.idle
         }
         idle?.resume()
-        ringHere(doorbells)
+        ringHere(doorbells, from: .here)
     }
 
     /// Rings on this node only.
-    package func ringHere(_ doorbells: [Doorbell]) {
+    package func ringHere(_ doorbells: [Doorbell], from origin: Origin) {
         let listeners = state.withLock { $0.listeners }
         for doorbell in doorbells {
-            for listener in listeners { listener(doorbell) }
+            for listener in listeners { listener(doorbell, origin) }
         }
     }
 
@@ -151,6 +156,6 @@ package final class Bell: Service {
     private func hear(_ payload: String) {
         let lines = payload.split(separator: "\n")
         guard let sender = lines.first, sender != node else { return }
-        ringHere(lines.dropFirst().compactMap(Doorbell.init(line:)))
+        ringHere(lines.dropFirst().compactMap(Doorbell.init(line:)), from: .elsewhere)
     }
 }

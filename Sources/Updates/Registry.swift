@@ -58,6 +58,10 @@ final class Registry: Sendable {
         state.withLock { state in state.byBell[doorbell.key].map { Array($0.values) } ?? [] }
     }
 
+    func hasStreams(for doorbell: Doorbell) -> Bool {
+        state.withLock { $0.byBell[doorbell.key] != nil }
+    }
+
     /// Every open stream, each once.
     var all: [UpdateStream] {
         state.withLock { state in

@@ -51,11 +51,18 @@ struct StreamCursor: Equatable {
     }
 
     var text: String {
-        var writer = ByteWriter()
-        writer.byte(Self.version)
+        Self.text(device: device, app: app, positions: positions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
+
+    /// The text of a cursor that need not be made: every event of every stream carries one.
+    static func text(
+        device: DeviceID, app: AppID, positions: some Sequence<(letter: UInt8, position: Position)>
+    ) -> String {
+        var writer = ByteWriter(capacity: 96)
+        writer.byte(version)
         writer.uuid(device.uuid)
         writer.bytes(Array(app.text.utf8))
-        for (letter, position) in positions.sorted(by: { $0.key < $1.key }) {
+        for (letter, position) in positions {
             writer.byte(letter)
             writer.bytes(position)
         }

@@ -21,10 +21,14 @@ struct StreamState {
     struct Lane {
         fileprivate(set) var position: Position
         fileprivate(set) var isDirty = true
+        /// What made it dirty happened elsewhere, or nobody knows where: memory cannot say that there is no more.
+        fileprivate(set) var isBeyondMemory = true
         fileprivate var backlog: ArraySlice<Update> = []
     }
 
     private(set) var lanes: [Lane]
+    /// Of the question that `pull` asked: memory may answer with updates, but not with "no more".
+    private(set) var mustReadTable = false
     private var isPulling = false
     private var isFull = false
     private var isReady = false
@@ -44,6 +48,8 @@ struct StreamState {
             guard hasRoom else { return .waitForRoom }
             // Cleaned before asking: a bell that rings meanwhile makes it dirty again.
             lanes[lane].isDirty = false
+            mustReadTable = lanes[lane].isBeyondMemory
+            lanes[lane].isBeyondMemory = false
             isPulling = true
             return .pull(lane: lane)
         }
@@ -52,16 +58,20 @@ struct StreamState {
         return .wait
     }
 
-    mutating func mark(_ lane: Int) { lanes[lane].isDirty = true }
+    mutating func mark(_ lane: Int, isBeyondMemory: Bool = true) {
+        lanes[lane].isDirty = true
+        if isBeyondMemory { lanes[lane].isBeyondMemory = true }
+    }
 
     mutating func markDevices(version: Int64) { deviceVersion = max(version, deviceVersion ?? 0) }
 
     /// The source's answer to `pull`: nothing means that the lane is clean unless a bell rang meanwhile.
-    mutating func found(_ updates: [Update], in lane: Int) {
+    mutating func found(_ updates: [Update], in lane: Int, fromMemory: Bool = false) {
         isPulling = false
         guard !updates.isEmpty else { return }
         lanes[lane].backlog = updates[...]
-        lanes[lane].isDirty = true
+        // A page may be followed by another; what memory gave is all it had.
+        if !fromMemory || mustReadTable { mark(lane) }
     }
 
     /// The source could not answer; the next bell or look asks again.

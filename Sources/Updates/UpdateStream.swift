@@ -15,7 +15,6 @@ final class UpdateStream: EventSource {
 
     private struct State {
         var machine: StreamState
-        var cursor: StreamCursor
         var stream: EventStream?
     }
 
@@ -41,10 +40,7 @@ final class UpdateStream: EventSource {
         self.observe = observe
         self.onClose = onClose
         opening = Self.opening(retry: retry)
-        let starts = feeds.map(\.feed.start)
-        let positions = Dictionary(uniqueKeysWithValues: zip(feeds.map(\.letter), starts))
-        let cursor = StreamCursor(device: listener.device, app: listener.caller.app, positions: positions)
-        state = Mutex(State(machine: StreamState(starts: starts), cursor: cursor))
+        state = Mutex(State(machine: StreamState(starts: feeds.map(\.feed.start))))
     }
 
     /// Without a blank line behind it: some readers would take that for an empty event.
@@ -57,7 +53,7 @@ final class UpdateStream: EventSource {
         ]
     }
 
-    func hear(_ doorbell: Doorbell) {
+    func hear(_ doorbell: Doorbell, from origin: Bell.Origin) {
         switch doorbell {
         case .sessionEnded: end(with: Self.sessionEnded)
         case .devices(_, let version):
@@ -66,7 +62,7 @@ final class UpdateStream: EventSource {
         case .mailbox, .configuration, .audit:
             state.withLock { state in
                 for (lane, entry) in feeds.enumerated() where entry.feed.doorbell == doorbell {
-                    state.machine.mark(lane)
+                    state.machine.mark(lane, isBeyondMemory: origin == .elsewhere)
                 }
             }
             pump()
@@ -144,9 +140,9 @@ extension UpdateStream {
     /// Does whatever the machine says until it says wait.
     private func pump() {
         while let lane = state.withLock({ advance(&$0) }) {
-            let position = state.withLock { $0.machine.lanes[lane].position }
-            if let recent = feeds[lane].feed.recent(after: position) {
-                state.withLock { $0.machine.found(recent, in: lane) }
+            let (position, mustRead) = state.withLock { ($0.machine.lanes[lane].position, $0.machine.mustReadTable) }
+            if let recent = feeds[lane].feed.recent(after: position), !recent.isEmpty || !mustRead {
+                state.withLock { $0.machine.found(recent, in: lane, fromMemory: true) }
                 continue
             }
             Task { await pull(lane, after: position) }
@@ -206,22 +202,28 @@ extension UpdateStream {
         switch action {
         case .deliver(let lane):
             guard let update = state.machine.update(of: lane) else { return nil }
-            var cursor = state.cursor
-            cursor.positions[feeds[lane].letter] = update.position
-            return Frame(ServerSentEvent(event: "\(update.event)", id: cursor.text, data: update.data))
+            let id = cursor(state, once: (lane, update.position))
+            return Frame(ServerSentEvent(event: update.event.description, id: id, data: update.data))
         case .announceReady:
-            return Frame(ServerSentEvent(event: "ready", id: state.cursor.text, data: readyData()))
+            return Frame(ServerSentEvent(event: "ready", id: cursor(state), data: readyData()))
         case .announceDevices(let version):
             return Frame(ServerSentEvent(event: "device", data: deviceData(version)))
         case .pull, .wait, .waitForRoom: return nil
         }
     }
 
+    /// Where the stream stands, or will stand once a lane has reached a position.
+    private func cursor(_ state: State, once next: (lane: Int, position: Position)? = nil) -> String {
+        StreamCursor.text(
+            device: listener.device, app: listener.caller.app,
+            positions: feeds.indices.lazy.map { [feeds] lane in
+                (feeds[lane].letter, lane == next?.lane ? next?.position ?? [] : state.machine.lanes[lane].position)
+            })
+    }
+
     private func settle(_ action: StreamState.Action, _ state: inout State) {
         switch action {
-        case .deliver(let lane):
-            state.machine.delivered(in: lane)
-            state.cursor.positions[feeds[lane].letter] = state.machine.lanes[lane].position
+        case .deliver(let lane): state.machine.delivered(in: lane)
         case .announceReady: state.machine.announcedReady()
         case .announceDevices: state.machine.announcedDevices()
         case .pull, .wait, .waitForRoom: break

@@ -34,9 +34,9 @@ package final class Updates: Sendable {
         let registry = Registry(
             streamsPerDevice: settings.streamsPerDevice, streamsPerAccount: settings.streamsPerAccount)
         self.registry = registry
-        let bells = BellRoom(registry: registry)
+        let bells = BellRoom(registry: registry, sources: sources)
         self.bells = bells
-        database.bell.listen { doorbell in bells.ring(doorbell) }
+        database.bell.listen { doorbell, origin in bells.ring(doorbell, from: origin) }
     }
 
     package var endpoints: [Mounted] {

@@ -43,7 +43,7 @@ final class Post: Sendable {
         mailboxes = Mailboxes(database: database, limits: limits, observe: { _ in })
         committer = mailboxes.committer
         rung = Mutex([])
-        bell.listen { [weak self] doorbell in self?.rung.withLock { $0.append(doorbell) } }
+        bell.listen { [weak self] doorbell, _ in self?.rung.withLock { $0.append(doorbell) } }
         pool.start()
     }
 

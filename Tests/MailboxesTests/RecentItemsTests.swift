@@ -42,11 +42,29 @@ struct RecentItemsTests {
         #expect(seqs(recent, after: 6) == [7, 8])
     }
 
-    @Test("what memory cannot tell is left to the table", arguments: [0, 3, 8, 9])
+    @Test("what memory cannot tell is left to the table", arguments: [0, 3, 9])
     func unknown(_ after: Int64) {
         let recent = recent()
         recent.add(committed(5...8))
         #expect(seqs(recent, after: after) == nil)
+    }
+
+    @Test("whoever has what this node wrote last is told that it wrote no more")
+    func upToDate() {
+        let recent = recent()
+        recent.add(committed(5...8))
+        #expect(seqs(recent, after: 8) == [])
+    }
+
+    @Test("of two batches that come in the wrong order nothing is missed: the earlier is left to the table")
+    func wrongOrder() {
+        let recent = recent()
+        recent.add(committed(5...5))
+        recent.add(committed(7...7))
+        recent.add(committed(6...6))
+        #expect(seqs(recent, after: 5) == nil)
+        #expect(seqs(recent, after: 6) == [7])
+        #expect(seqs(recent, after: 7) == [])
     }
 
     @Test("an item that another node wrote breaks the run")

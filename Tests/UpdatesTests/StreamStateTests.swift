@@ -59,6 +59,34 @@ struct StreamStateTests {
         #expect(state.next(hasRoom: true) == .pull(lane: 0))
     }
 
+    @Test("what this node did itself is delivered from memory without a look at the table")
+    func memoryIsEnough() {
+        var state = live(lanes: 1)
+        state.mark(0, isBeyondMemory: false)
+        #expect(state.next(hasRoom: true) == .pull(lane: 0))
+        #expect(!state.mustReadTable)
+        state.found([update(1)], in: 0, fromMemory: true)
+        #expect(state.next(hasRoom: true) == .deliver(lane: 0))
+        state.delivered(in: 0)
+        #expect(state.next(hasRoom: true) == .wait)
+    }
+
+    @Test("what another node did is looked for in the table, however much memory had")
+    func memoryIsNotEnough() {
+        var state = live(lanes: 1)
+        state.mark(0, isBeyondMemory: false)
+        state.mark(0)
+        #expect(state.next(hasRoom: true) == .pull(lane: 0))
+        #expect(state.mustReadTable)
+        state.found([update(1)], in: 0, fromMemory: true)
+        #expect(state.next(hasRoom: true) == .deliver(lane: 0))
+        state.delivered(in: 0)
+        #expect(state.next(hasRoom: true) == .pull(lane: 0))
+        #expect(state.mustReadTable)
+        state.found([], in: 0)
+        #expect(state.next(hasRoom: true) == .wait)
+    }
+
     @Test("an update that the stream did not take is offered again, and the position stays behind it")
     func full() {
         var state = live(lanes: 1)

@@ -1,3 +1,5 @@
+import Lanes
+
 /// What every request needs; made once per server and shared by all threads.
 final class Core: Sendable {
     let settings: Server.Settings

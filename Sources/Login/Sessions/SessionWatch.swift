@@ -120,6 +120,6 @@ final class SessionWatch: Service {
         }
         if !news.isEmpty { era.wrappingAdd(1, ordering: .acquiringAndReleasing) }
         readAt.store(nanoseconds(at: began), ordering: .releasing)
-        database.bell.ringHere(news.map { .sessionEnded($0) })
+        database.bell.ringHere(news.map { .sessionEnded($0) }, from: .elsewhere)
     }
 }
