@@ -33,6 +33,16 @@ package struct TrustedProxies: Sendable {
         return nil
     }
 
+    /// The client's IPv4 address, or the half of an IPv6 address that one customer is given.
+    ///
+    /// `nil` when the address is not to be trusted, and on loopback, where everybody behind an unnamed proxy would share one.
+    package func network(of head: RequestHead) -> [UInt8]? {
+        guard let address = client(of: head) else { return nil }
+        let bytes = address.bytes
+        let isLoopback = bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 }
+        return isLoopback ? nil : Array(bytes.prefix(8))
+    }
+
     /// Whether what this peer says of others is believed.
     package func isTrusted(_ address: Address) -> Bool { networks.contains { $0.contains(address) } }
 }

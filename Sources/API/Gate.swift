@@ -24,10 +24,23 @@ package enum Standing: Sendable {
 package struct Gate: Sendable {
     package let authenticator: any Authenticator
     package let observe: Observe
+    /// What one account may ask on this node, whatever it is.
+    private let requests: RateLimit<AccountID>
+    private let clock: any Clock
 
-    package init(authenticator: any Authenticator, observe: @escaping Observe) {
+    package init(
+        authenticator: any Authenticator, requests: Rate, clock: any Clock, observe: @escaping Observe
+    ) {
         self.authenticator = authenticator
+        self.requests = RateLimit(requests)
+        self.clock = clock
         self.observe = observe
+    }
+
+    /// Lets a caller in who may do this, and has not asked for too much already.
+    func pass(_ caller: Caller, _ access: Access) throws(Failure) {
+        try access.check(caller)
+        try requests.spend(caller.account, at: clock.now(), else: "This account asks for more than one may.")
     }
 
     /// The one place where a failure becomes an answer, and is told to operators when it was ours.
@@ -35,6 +48,8 @@ package struct Gate: Sendable {
         switch failure {
         case .broken(let cause), .unavailable(let cause):
             observe(.failed(requestID: head.id, route: head.routePattern, cause: cause))
+        case .busy(let queue): observe(.turnedAway(from: queue))
+        case .limited(_, _, let standing?): observe(.limited(by: standing.rate.name))
         default: break
         }
         return Problem.response(to: failure, requestID: head.id)
@@ -63,6 +78,7 @@ struct GuardedHandler<E: Endpoint>: Handler {
             guard let caller = try caller(of: request), caller.device != nil || !E.access.needsDevice else {
                 return .later { await confirmAndRespond(to: request) }
             }
+            try gate.pass(caller, E.access)
             if let response = try endpoint.immediate(to: request, from: caller) { return .now(response) }
             return .later { await respond(to: request, from: caller) }
         } catch {
@@ -84,7 +100,7 @@ struct GuardedHandler<E: Endpoint>: Handler {
         do throws(Failure) {
             let token = try request.head.bearerToken()
             let caller = try await gate.authenticator.confirm(token, requestID: request.head.id)
-            try E.access.check(caller)
+            try gate.pass(caller, E.access)
             guard caller.device != nil || !E.access.needsDevice else {
                 throw .forbidden("this session has no device yet: enrol it with POST /v1/devices")
             }

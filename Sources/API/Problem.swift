@@ -85,8 +85,11 @@ package enum Problem {
                     "Bearer realm=\"enfilade\", error=\"insufficient_scope\", scope=\"\(scopes.spaceSeparated)\""
                 )
             ]
-        case .limited(let seconds, _): [("Retry-After", "\(seconds)")]
+        case .limited(let seconds, _, let standing):
+            [("Retry-After", "\(seconds)")] + RateStanding.headers([standing].compactMap(\.self))
         case .unavailable: [("Retry-After", "1")]
+        // Spread, so that those who were turned away together do not come back together.
+        case .busy: [("Retry-After", "\(Int.random(in: 1...3))")]
         default: []
         }
     }
@@ -129,7 +132,11 @@ private struct Kind {
             case .idempotencyKeyReused:
                 Kind(422, "idempotency-key-reused", "Key reused", "This Idempotency-Key came with another body before.")
             case .tooLarge(let detail): Kind(413, "payload-too-large", "Too large", detail)
-            case .limited(_, let detail): Kind(429, "rate-limited", "Too many requests", detail)
+            case .limited(_, let detail, _): Kind(429, "rate-limited", "Too many requests", detail)
+            case .busy:
+                Kind(
+                    503, "unavailable", "Busy just now",
+                    "More is asked of the server than it can do; nothing was begun. Try again in a moment.")
             case .unavailable:
                 Kind(
                     503, "unavailable", "Not available just now",

@@ -1,74 +1,110 @@
+package import Domain
 package import HTTP
 import Synchronization
 package import Wire
 
-/// How often something may be done, counted for each key on this node alone.
+/// A rate, counted for each key on this node alone.
 ///
-/// A key may spend `burst` at once and regains one each interval. Instead of a number of tokens each key has the instant
-/// at which it will have all of them again, so that a key at rest costs nothing and can be forgotten. With `keys` of them
-/// under way, the one that would be forgotten first makes room.
+/// Instead of a number of tokens each key has the instant at which it will have all of them again, so that a key at rest
+/// costs nothing and can be forgotten. With `keys` of them under way, those that would be forgotten first make room.
 package final class RateLimit<Key: Hashable & Sendable>: Sendable {
-    private let burst: Int
-    private let interval: Duration
+    package let rate: Rate
     private let bound: Int
     private let fullAt = Mutex<[Key: Instant]>([:])
 
-    package init(burst: Int, every interval: Duration, keys bound: Int = 10_000) {
-        self.burst = burst
-        self.interval = interval
+    package init(_ rate: Rate, keys bound: Int = 10_000) {
+        self.rate = rate
         self.bound = bound
     }
 
-    /// Spends one of the key's, when it has one.
-    package func take(_ key: Key, at now: Instant) -> RateVerdict {
-        fullAt.withLock { fullAt in
-            let known = fullAt[key]
-            let current = max(known ?? now, now)
-            let next = current + interval
-            let excess = next.duration(since: now) - interval * burst
-            guard excess <= .zero else { return verdict(fullAt: current, now, retryAfter: excess) }
-            if known == nil { makeRoom(in: &fullAt, now) }
-            fullAt[key] = next
-            return verdict(fullAt: next, now, retryAfter: nil)
+    /// Spends some of the key's, when it has them; more than there can ever be counts as all there are.
+    package func take(_ key: Key, _ count: Int = 1, at now: Instant) -> RateStanding {
+        guard rate.isLimited else { return RateStanding(rate: rate, remaining: rate.burst, reset: 0, retryAfter: nil) }
+        return fullAt.withLock { take(key, count, &$0, now) }
+    }
+
+    /// Spends one of each key's, or of nobody's when one of them has none; returns how the worst off stands.
+    package func takeAll(_ keys: [Key], at now: Instant) -> RateStanding? {
+        guard rate.isLimited else { return nil }
+        return fullAt.withLock { fullAt in
+            var worst: RateStanding?
+            for (index, key) in keys.enumerated() {
+                let standing = take(key, 1, &fullAt, now)
+                if standing.retryAfter != nil {
+                    for spent in keys.prefix(index) { giveBack(spent, 1, &fullAt) }
+                    return standing
+                }
+                if standing.remaining < worst?.remaining ?? .max { worst = standing }
+            }
+            return worst
         }
     }
 
-    private func verdict(fullAt: Instant, _ now: Instant, retryAfter: Duration?) -> RateVerdict {
-        let missing = fullAt.duration(since: now)
-        return RateVerdict(
-            limit: burst, remaining: Int((interval * burst - missing) / interval), reset: missing.roundedUpSeconds,
-            retryAfter: retryAfter?.roundedUpSeconds)
+    /// The same as `take`, as a failure when there are none left.
+    @discardableResult
+    package func spend(
+        _ key: Key, _ count: Int = 1, at now: Instant, else detail: StaticString
+    ) throws(Failure) -> RateStanding {
+        let standing = take(key, count, at: now)
+        guard let seconds = standing.retryAfter else { return standing }
+        throw .limited(retryAfter: seconds, detail, by: standing)
     }
 
+    /// Takes back what was spent on something that another limit refused.
+    package func giveBack(_ key: Key, _ count: Int) {
+        fullAt.withLock { giveBack(key, count, &$0) }
+    }
+
+    private func take(_ key: Key, _ count: Int, _ fullAt: inout [Key: Instant], _ now: Instant) -> RateStanding {
+        let known = fullAt[key]
+        // Never further off than an empty key's, even when the clock was set back meanwhile.
+        let current = min(max(known ?? now, now), now + rate.interval * rate.burst)
+        let next = current + rate.interval * min(count, rate.burst)
+        let excess = next.duration(since: now) - rate.interval * rate.burst
+        guard excess <= .zero else { return standing(fullAt: current, now, retryAfter: excess) }
+        if known == nil { makeRoom(in: &fullAt, now) }
+        fullAt[key] = next
+        return standing(fullAt: next, now, retryAfter: nil)
+    }
+
+    private func giveBack(_ key: Key, _ count: Int, _ fullAt: inout [Key: Instant]) {
+        guard let known = fullAt[key] else { return }
+        fullAt[key] = known - rate.interval * min(count, rate.burst)
+    }
+
+    private func standing(fullAt: Instant, _ now: Instant, retryAfter: Duration?) -> RateStanding {
+        let missing = fullAt.duration(since: now)
+        return RateStanding(
+            rate: rate, remaining: Int((rate.interval * rate.burst - missing) / rate.interval),
+            reset: missing.roundedUpSeconds, retryAfter: retryAfter?.roundedUpSeconds)
+    }
+
+    /// Forgets an eighth at a time, so that it is seldom done.
     private func makeRoom(in fullAt: inout [Key: Instant], _ now: Instant) {
         guard fullAt.count >= bound else { return }
         fullAt = fullAt.filter { $0.value > now }
-        guard fullAt.count >= bound, let first = fullAt.min(by: { $0.value < $1.value }) else { return }
-        fullAt[first.key] = nil
+        let excess = fullAt.count - (bound - max(1, bound / 8))
+        guard excess > 0 else { return }
+        for key in fullAt.sorted(by: { $0.value < $1.value }).prefix(excess).map(\.key) { fullAt[key] = nil }
     }
-}
-
-/// What a rate limit says of one attempt.
-package struct RateVerdict: Hashable, Sendable {
-    package let limit: Int
-    package let remaining: Int
-    /// Seconds until all are there again.
-    package let reset: Int
-    /// Seconds until the next one is there; `nil` when this one was allowed.
-    package let retryAfter: Int?
 }
 
 extension Response {
-    package mutating func add(_ verdict: RateVerdict) {
-        add("RateLimit-Limit", "\(verdict.limit)")
-        add("RateLimit-Remaining", "\(verdict.remaining)")
-        add("RateLimit-Reset", "\(verdict.reset)")
+    /// `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-12).
+    package mutating func add(_ standings: [RateStanding]) {
+        for (name, value) in RateStanding.headers(standings) { add(name, value) }
     }
 }
 
-extension Duration {
-    fileprivate var roundedUpSeconds: Int {
-        let (seconds, attoseconds) = components
-        return Int(clamping: seconds) + (attoseconds > 0 ? 1 : 0)
+extension RateStanding {
+    /// None when nothing is limited.
+    static func headers(_ standings: [RateStanding]) -> [(String, String)] {
+        let standings = standings.filter(\.rate.isLimited)
+        guard !standings.isEmpty else { return [] }
+        let policies = standings.map { "\"\($0.rate.name)\";q=\($0.rate.burst);w=\($0.rate.window)" }
+        let states = standings.map { "\"\($0.rate.name)\";r=\($0.remaining);t=\($0.reset)" }
+        return [
+            ("RateLimit-Policy", policies.joined(separator: ", ")), ("RateLimit", states.joined(separator: ", ")),
+        ]
     }
 }

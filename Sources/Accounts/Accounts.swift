@@ -9,10 +9,7 @@ package import Store
 /// exists. Everything here but the directory needs scope `admin`.
 package struct Accounts: Sendable {
     package struct Settings: Sendable {
-        /// Directory look-ups that an account may make at once.
-        package var directoryBurst = 30
-        /// How long it takes to regain one of them.
-        package var directoryInterval = Duration.seconds(1)
+        package var directory = Rate("directory", per: .account, burst: 30, every: .seconds(1))
 
         package init() {}
     }
@@ -24,7 +21,7 @@ package struct Accounts: Sendable {
     package init(database: Database, passwords: Passwords, settings: Settings = Settings()) {
         self.database = database
         self.passwords = passwords
-        directoryLimit = RateLimit(burst: settings.directoryBurst, every: settings.directoryInterval)
+        directoryLimit = RateLimit(settings.directory)
     }
 
     package var endpoints: [Mounted] {

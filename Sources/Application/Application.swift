@@ -57,7 +57,7 @@ package final class Application: Sendable {
     private static func start(
         _ wiring: Wiring, _ monitor: Server?, _ isCancelled: @Sendable () -> Bool
     ) async throws -> Application? {
-        wiring.pool.start()
+        wiring.startPools()
         guard try await prepared(wiring, isCancelled) else { return nil }
         // Not before: on a database that cannot be served from, each would only complain in its own way.
         let services = Task { await wiring.run() }
@@ -66,6 +66,7 @@ package final class Application: Sendable {
             try server.start()
             wiring.figures.attach(server)
             wiring.observe(.started(address: server.address?.description ?? "", version: Program.version))
+            wiring.settings.advise(wiring.observe)
             return Application(wiring: wiring, server: server, monitor: monitor, services: services)
         } catch {
             await wiring.close(services)
@@ -76,10 +77,10 @@ package final class Application: Sendable {
     private static func prepared(_ wiring: Wiring, _ isCancelled: @Sendable () -> Bool) async throws -> Bool {
         do {
             let isReady = try await wiring.prepare(isCancelled: isCancelled)
-            if !isReady { await wiring.pool.stop() }
+            if !isReady { await wiring.stopPools() }
             return isReady
         } catch {
-            await wiring.pool.stop()
+            await wiring.stopPools()
             throw error
         }
     }

@@ -1,6 +1,8 @@
 import Audit
+import Domain
 import Glibc
 import HTTP
+import Lanes
 import Mailboxes
 import Postgres
 import Synchronization
@@ -9,14 +11,18 @@ import Synchronization
 final class LiveFigures: Sendable {
     private let metrics: Metrics
     private let pool: Pool
+    private let passwords: LaneGroup
     private let mailboxes: Mailboxes
     private let audit: Audit
     private let clock: ClockWatch
     private let server = Mutex<Server?>(nil)
 
-    init(metrics: Metrics, pool: Pool, mailboxes: Mailboxes, audit: Audit, clock: ClockWatch) {
+    init(
+        metrics: Metrics, pool: Pool, passwords: LaneGroup, mailboxes: Mailboxes, audit: Audit, clock: ClockWatch
+    ) {
         self.metrics = metrics
         self.pool = pool
+        self.passwords = passwords
         self.mailboxes = mailboxes
         self.audit = audit
         self.clock = clock
@@ -32,10 +38,19 @@ final class LiveFigures: Sendable {
         page.gauge("enfilade_database_lanes", "Database lanes.", Double(lanes.lanes))
         page.gauge("enfilade_database_lanes_connected", "Lanes with a connection.", Double(lanes.connected))
         page.gauge("enfilade_database_lanes_leased", "Lanes in use.", Double(lanes.leased))
-        page.gauge("enfilade_database_waiting", "Transactions that wait for a lane.", Double(lanes.waiting))
         let waiting = mailboxes.figures
         page.gauge(
-            "enfilade_mailbox_waiting_messages", "Messages that wait for a commit.", Double(waiting.waitingMessages))
+            "enfilade_queue_waiting", "What waits in each line now.", label: "queue",
+            [
+                (Queue.database.rawValue, Double(lanes.waiting)), (Queue.passwords.rawValue, Double(passwords.waiting)),
+                (Queue.sends.rawValue, Double(waiting.waitingMessages)),
+            ])
+        page.counter("enfilade_queue_wait_seconds", "Time spent in each line.", labels: ["queue"]) { sample in
+            sample([Queue.database.rawValue], lanes.waitedFor)
+            sample([Queue.passwords.rawValue], passwords.waitedFor)
+            sample([Queue.sends.rawValue], waiting.waitedFor)
+        }
+        page.counter("enfilade_database_leases", "Times that a lane was lent.", Double(lanes.served))
         page.gauge("enfilade_mailbox_recent_bytes", "Just committed items held in memory.", Double(waiting.recentBytes))
         page.gauge("enfilade_mailbox_watched", "Mailboxes that a stream follows.", Double(waiting.watchedMailboxes))
         let order = audit.figures

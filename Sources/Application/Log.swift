@@ -12,6 +12,9 @@ package final class Log: Sendable {
     private let clock: any Clock
     /// Whole lines only: two threads never share one.
     private let turn = Mutex(())
+    /// Requests turned away by each line since that was last told, and when.
+    private let turnedAway = Mutex<[Queue: (count: Int, toldAt: Instant?)]>([:])
+    private static let pause = Duration.seconds(10)
 
     package init(descriptor: Int32 = STDERR_FILENO, clock: any Clock) {
         self.descriptor = descriptor
@@ -19,10 +22,33 @@ package final class Log: Sendable {
     }
 
     package func note(_ observation: Observation) {
+        if case .turnedAway(let queue) = observation { return noteTurnedAway(from: queue) }
         var writer = JSONWriter()
         writer.beginObject()
         writer.field("time", clock.now())
         guard Self.describe(observation, &writer) else { return }
+        writer.endObject()
+        write(writer.finish() + [0x0A])
+    }
+
+    /// A line that is too long turns away hundreds a second: they are told of together, now and then.
+    private func noteTurnedAway(from queue: Queue) {
+        let now = clock.now()
+        let due = turnedAway.withLock { known -> Int? in
+            var mine = known[queue] ?? (count: 0, toldAt: nil)
+            mine.count += 1
+            defer { known[queue] = mine }
+            if let toldAt = mine.toldAt, toldAt <= now, now.duration(since: toldAt) < Self.pause { return nil }
+            defer { mine = (count: 0, toldAt: now) }
+            return mine.count
+        }
+        guard let due else { return }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.field("time", now)
+        Self.event("turned-away", "warning", &writer)
+        writer.field("queue", queue.rawValue)
+        writer.field("requests", due)
         writer.endObject()
         write(writer.finish() + [0x0A])
     }
@@ -62,6 +88,9 @@ package final class Log: Sendable {
         case .recovered(let task):
             event("recovered", "info", &writer)
             writer.field("task", "\(task)")
+        case .advice(let words):
+            event("advice", "warning", &writer)
+            writer.field("words", "\(words)")
         case .migrated(let version, let name):
             event("migrated", "info", &writer)
             writer.field("version", version)
@@ -70,7 +99,8 @@ package final class Log: Sendable {
             event("swept", "info", &writer)
             writer.field("items", items)
             writer.field("messages", messages)
-        case .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed, .eventsSent:
+        case .turnedAway, .limited, .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed,
+            .eventsSent:
             return false
         }
         return true

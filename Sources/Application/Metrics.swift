@@ -15,6 +15,8 @@ final class Metrics: Sendable {
         var requests: [Series: Int] = [:]
         var durations: [String: Histogram] = [:]
         var failures = 0
+        var turnedAway: [String: Int] = [:]
+        var limited: [String: Int] = [:]
         var falters: [String: Int] = [:]
         var commits = 0
         var messages = 0
@@ -52,7 +54,9 @@ final class Metrics: Sendable {
             case .streamOpened: state.streamsOpened += 1
             case .streamClosed(let reason): state.streamsClosed["\(reason)", default: 0] += 1
             case .eventsSent(let count): state.events += count
-            case .started, .draining, .stopped, .recovered, .migrated: break
+            case .limited(let rate): state.limited[rate, default: 0] += 1
+            case .turnedAway(let queue): state.turnedAway[queue.rawValue, default: 0] += 1
+            case .started, .draining, .stopped, .recovered, .migrated, .advice: break
             }
         }
     }
@@ -66,6 +70,12 @@ final class Metrics: Sendable {
         }
         page.histogram("enfilade_http_request_duration_seconds", "Time to answer.", label: "route", state.durations)
         page.counter("enfilade_http_failures", "Requests that failed for a reason of ours.", Double(state.failures))
+        let turnedAway = Dictionary(uniqueKeysWithValues: Queue.allCases.map { ($0.rawValue, 0) })
+            .merging(state.turnedAway) { $1 }
+        page.counter(
+            "enfilade_queue_turned_away", "Requests turned away because a line was too long.", label: "queue",
+            turnedAway)
+        page.counter("enfilade_rate_limited", "Requests refused by a rate limit.", label: "rate", state.limited)
         page.counter("enfilade_task_falters", "Failures of tasks behind the requests.", label: "task", state.falters)
         page.counter("enfilade_mailbox_commits", "Transactions of the committer.", Double(state.commits))
         page.counter("enfilade_mailbox_messages", "Messages committed.", Double(state.messages))
@@ -103,6 +113,11 @@ struct MetricsPage {
     mutating func gauge(_ name: String, _ help: String, _ value: Double) {
         head(name, help, "gauge")
         line(name, [], value)
+    }
+
+    mutating func gauge(_ name: String, _ help: String, label: String, _ values: [(String, Double)]) {
+        head(name, help, "gauge")
+        for (value, number) in values { line(name, [(label, value)], number) }
     }
 
     mutating func counter(_ name: String, _ help: String, _ value: Double) {

@@ -1,5 +1,7 @@
+import Accounts
 import Configuration
 import Crypto
+import Devices
 import Domain
 import HTTP
 import Login
@@ -18,8 +20,36 @@ extension Settings {
         var login = Login.Settings()
         login.accessTokenLife = .seconds(accessTokenSeconds)
         login.sessionLimit = .seconds(sessionDays * 86_400)
+        login.signIns = scaled(login.signIns)
+        login.byPlace = scaled(login.byPlace)
         return login
     }
+
+    var accounts: Accounts.Settings {
+        var accounts = Accounts.Settings()
+        accounts.directory = scaled(accounts.directory)
+        return accounts
+    }
+
+    var devices: Devices.Settings {
+        var devices = Devices.Settings()
+        devices.changes = scaled(devices.changes)
+        return devices
+    }
+
+    /// What one account may ask on one node, whatever it is.
+    var requests: Rate { scaled(Rate("requests", per: .account, burst: 2_000, every: .milliseconds(5))) }
+
+    /// Every rate that somebody may run into.
+    var rates: [Rate] {
+        let mailboxes = mailboxLimits
+        return [
+            requests, login.byPlace, login.signIns, accounts.directory, devices.changes, configurationLimits.reports,
+            mailboxes.sendsOfDevice, mailboxes.sendsOfAccount, mailboxes.sendsToDevice,
+        ].filter(\.isLimited)
+    }
+
+    private func scaled(_ rate: Rate) -> Rate { rate.scaled(toPercent: rateLimitPercent) }
 
     var mailboxLimits: Mailboxes.Limits {
         var limits = Mailboxes.Limits()
@@ -28,6 +58,9 @@ extension Settings {
         limits.bodyBytes = messageBytes
         limits.mailboxItems = Int64(mailboxItems)
         limits.mailboxBytes = Int64(mailboxBytes)
+        limits.sendsOfDevice = scaled(limits.sendsOfDevice)
+        limits.sendsOfAccount = scaled(limits.sendsOfAccount)
+        limits.longestLine = .milliseconds(longestWait)
         limits.maximumAge = .seconds(mailboxDays * 86_400)
         return limits
     }
@@ -35,6 +68,7 @@ extension Settings {
     var configurationLimits: Configuration.Limits {
         var limits = Configuration.Limits()
         limits.bytes = configurationBytes
+        limits.reports = scaled(limits.reports)
         return limits
     }
 
@@ -75,5 +109,18 @@ extension Settings {
         server.connectionsPerAddress = 64
         server.idleTimeout = .seconds(15)
         return server
+    }
+}
+
+extension Settings {
+    /// Says what is not wrong, but perhaps not meant.
+    func advise(_ observe: Observe) {
+        let isLoopback = listenAddress.hasPrefix("127.") || listenAddress == "::1" || listenAddress == "localhost"
+        guard trustedProxies.isEmpty, !isLoopback || issuer.hasPrefix("https://") else { return }
+        observe(
+            .advice(
+                isLoopback
+                    ? "ENFILADE_TRUSTED_PROXIES names no proxy: clients share one address, and limits by address are off"
+                    : "ENFILADE_TRUSTED_PROXIES names no proxy: behind one, all clients would share its address"))
     }
 }

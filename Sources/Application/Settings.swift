@@ -21,6 +21,8 @@ package struct Settings: Sendable {
     package var metricsToken: String?
     package var trustedProxies: [String] = []
     package var lanes = 8
+    package var longestWait = 1_000
+    package var rateLimitPercent = 100
     package var workers = 32
     package var connections = 10_000
     package var connectionsPerAddress = 1000
@@ -44,6 +46,9 @@ package struct Settings: Sendable {
     package var drainSeconds = 10
     /// Not from the environment: what the process was started with.
     package var inheritedSocket: Int32?
+    /// Milliseconds; no setting, but what tests change to hold a lock for as long as they need.
+    package var statementTimeout = 5_000
+    package var lockTimeout = 2_000
 
     /// Where each setting that was set came from.
     package private(set) var sources: [String: SettingSource] = [:]

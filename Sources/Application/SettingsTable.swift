@@ -25,6 +25,12 @@ extension Setting {
         tokenFile,
         proxies,
         number("ENFILADE_LANES", \.lanes, 1...64, "PostgreSQL connections"),
+        number(
+            "ENFILADE_LONGEST_WAIT_MS", \.longestWait, 10...10_000,
+            "a line that would take longer turns requests away (503); for passwords twice as long"),
+        number(
+            "ENFILADE_RATE_LIMIT_PERCENT", \.rateLimitPercent, 0...10_000,
+            "rate limits, in percent of their defaults; 0 for none"),
         number("ENFILADE_HTTP_WORKERS", \.workers, 2...256, "HTTP threads; 16 or more keep idle streams cheap"),
         number("ENFILADE_CONNECTIONS", \.connections, 8...1_000_000, "open connections before the rest wait"),
         number(

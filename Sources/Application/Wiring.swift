@@ -20,6 +20,8 @@ final class Wiring: Sendable {
     let settings: Settings
     let observe: Observe
     let pool: Pool
+    /// A connection that no request uses: what keeps this node able to serve must not stand in line behind them.
+    private let reserve: Pool
     let updates: Updates
     let figures: LiveFigures
     let isDraining = Atomic(false)
@@ -54,28 +56,42 @@ final class Wiring: Sendable {
         let key = try given ?? RootKey.load(path: settings.rootKeyFile)
         var lanes = Pool.Settings(conninfo: settings.databaseURL)
         lanes.lanes = settings.lanes
+        lanes.statementTimeout = settings.statementTimeout
+        lanes.lockTimeout = settings.lockTimeout
+        lanes.longestLine = .milliseconds(settings.longestWait)
         pool = Pool(lanes)
+        lanes.lanes = 1
+        lanes.applicationName = "enfilade reserve"
+        lanes.statementTimeout = 2_000
+        reserve = Pool(lanes)
         bell = Bell(conninfo: settings.databaseURL, node: entropy.uuid(at: clock.now()), observe: observe)
-        migrator = Migrator(pool: pool)
+        migrator = Migrator(pool: reserve)
         let database = Database(pool: pool, bell: bell, clock: clock, entropy: entropy)
-        passwordLanes = LaneGroup(name: "argon2id", count: settings.passwordLanes, waiting: settings.passwordLanes * 32)
+        let kept = Database(pool: reserve, bell: bell, clock: clock, entropy: entropy)
+        // People who sign in wait longer than programs do.
+        passwordLanes = LaneGroup(
+            name: "argon2id", count: settings.passwordLanes, waiting: settings.passwordLanes * 32,
+            longestLine: .milliseconds(settings.longestWait) * 2)
         let passwords = Passwords(lanes: passwordLanes, cost: settings.passwordCost)
         proxies = TrustedProxies(settings.trustedProxies) ?? .none
         login = Login(
-            database: database, issuer: settings.issuer, keys: key, passwords: passwords, proxies: proxies,
+            database: database, reserve: kept, issuer: settings.issuer, keys: key, passwords: passwords,
+            proxies: proxies,
             settings: settings.login, observe: observe)
-        accounts = Accounts(database: database, passwords: passwords)
-        devices = Devices(database: database, issuer: settings.issuer)
+        accounts = Accounts(database: database, passwords: passwords, settings: settings.accounts)
+        devices = Devices(database: database, issuer: settings.issuer, settings: settings.devices)
         mailboxes = Mailboxes(database: database, limits: settings.mailboxLimits, observe: observe)
         configuration = Configuration(database: database, limits: settings.configurationLimits)
         audit = Audit(database: database, observe: observe)
         updates = Updates(
             database: database, sources: [mailboxes.updates, configuration.updates], settings: settings.updates,
             observe: observe)
-        clockWatch = ClockWatch(database: database, clock: machine, observe: observe)
-        gate = Gate(authenticator: login.authenticator, observe: observe)
+        clockWatch = ClockWatch(database: kept, clock: machine, observe: observe)
+        gate = Gate(
+            authenticator: login.authenticator, requests: settings.requests, clock: clock, observe: observe)
         figures = LiveFigures(
-            metrics: metrics, pool: pool, mailboxes: mailboxes, audit: audit, clock: clockWatch)
+            metrics: metrics, pool: pool, passwords: passwordLanes, mailboxes: mailboxes, audit: audit,
+            clock: clockWatch)
     }
 
     /// Runs all services until the task is cancelled; each is told to stop and waited for.
@@ -97,12 +113,14 @@ final class Wiring: Sendable {
                 try await login.prepare()
                 if isFaltering { observe(.recovered(task: "start")) }
                 return true
-            } catch .unavailable(let cause) {
-                if !isFaltering { observe(.faltered(task: "start", cause: "waiting for the database: \(cause)")) }
+            } catch {
+                switch error {
+                case .unavailable, .busy: break
+                default: throw error
+                }
+                if !isFaltering { observe(.faltered(task: "start", cause: "waiting for the database: \(error.cause)")) }
                 isFaltering = true
                 try? await Task.sleep(for: .milliseconds(200))
-            } catch {
-                throw error
             }
         }
         return false
@@ -111,7 +129,17 @@ final class Wiring: Sendable {
     func close(_ services: Task<Void, Never>) async {
         services.cancel()
         await services.value
+        await stopPools()
+    }
+
+    func startPools() {
+        pool.start()
+        reserve.start()
+    }
+
+    func stopPools() async {
         await pool.stop()
+        await reserve.stop()
     }
 
     func makeRouter() throws -> Router {
@@ -149,6 +177,14 @@ final class Wiring: Sendable {
             + configuration.endpoints + audit.endpoints + updates.endpoints
     }
 
+    /// What a node must have found of its database before requests are sent here.
+    private static func check(_ migrator: Migrator, _ clock: ClockWatch) async throws(Failure) {
+        guard try await migrator.standing().isUsable else { throw .unavailable(cause: "the schema is not up to date") }
+        guard try await clock.measure().magnitude <= ClockWatch.bearable else {
+            throw .unavailable(cause: "this machine's clock and the database's differ by more than a minute")
+        }
+    }
+
     private var system: [Mounted] {
         let open = [
             ShowHealth().mounted, readiness.mounted, ShowDocument().mounted,
@@ -161,6 +197,8 @@ final class Wiring: Sendable {
     private var readiness: ShowReadiness {
         ShowReadiness(
             isDraining: { [self] in isDraining.load(ordering: .relaxed) }, isFresh: { [login] in login.isFresh },
-            migrator: migrator, clock: clockWatch)
+            check: SharedCheck { [migrator, clockWatch] () async throws(Failure) in
+                try await Self.check(migrator, clockWatch)
+            })
     }
 }

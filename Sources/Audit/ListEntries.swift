@@ -1,6 +1,7 @@
 import API
 import Domain
 import HTTP
+import Postgres
 import Store
 import Wire
 
@@ -16,7 +17,7 @@ struct ListEntries: Endpoint {
         let start = try Self.start(parameters)
         let filter = try Filter(parameters)
         try await note(filter, by: caller)
-        let page = try await database.read { (tx) throws(Failure) in
+        let page = try await database.read(.underWay) { (tx) throws(Failure) in
             try tx.entries(from: start, filter, limit: limit)
         }
         guard start <= page.head + 1 else {

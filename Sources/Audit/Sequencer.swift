@@ -1,4 +1,5 @@
 import Domain
+import Postgres
 import Store
 import Synchronization
 
@@ -44,7 +45,7 @@ final class Sequencer: Service {
     private func sequenceAll() async throws(Failure) {
         var taken = Self.batch
         while taken == Self.batch, !Task.isCancelled {
-            taken = try await database.transaction { (tx) throws(Failure) in
+            taken = try await database.transaction(.underWay) { (tx) throws(Failure) in
                 try tx.take(.sequenceAudit) ? try tx.sequence(atMost: Self.batch) : 0
             }
             if taken > 0 { observe(.sequenced(entries: taken)) }

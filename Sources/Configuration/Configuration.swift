@@ -10,6 +10,8 @@ package final class Configuration: Sendable {
     package struct Limits: Sendable {
         /// The encoded values of an app.
         package var bytes = 256 * 1024
+        /// Reports: each that says something new is in the audit log for ever.
+        package var reports = Rate("reports", per: .device, burst: 30, every: .seconds(10))
 
         package init() {}
     }
@@ -18,10 +20,12 @@ package final class Configuration: Sendable {
     private let limits: Limits
     private let shelf: PublishedShelf
     private let patches: PatchShelf
+    private let reports: RateLimit<DeviceID>
 
     package init(database: Database, limits: Limits = Limits()) {
         self.database = database
         self.limits = limits
+        reports = RateLimit(limits.reports)
         shelf = PublishedShelf(database: database)
         patches = PatchShelf(database: database)
     }
@@ -29,7 +33,7 @@ package final class Configuration: Sendable {
     package var endpoints: [Mounted] {
         [
             ReadConfiguration(shelf: shelf).mounted,
-            ReportConfiguration(database: database).mounted,
+            ReportConfiguration(database: database, limit: reports).mounted,
             ReadAppConfiguration(database: database).mounted,
             PublishConfiguration(database: database, limit: limits.bytes).mounted
                 .limited(to: limits.bytes + PublishConfiguration.margin),

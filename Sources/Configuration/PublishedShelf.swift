@@ -1,5 +1,6 @@
 import API
 import Domain
+import Postgres
 import Store
 import Wire
 
@@ -58,6 +59,7 @@ final class PublishedShelf: Service {
         }
         let published = try await shelf.value(for: app, load)
         guard published.mark.revision < revision else { return published }
+        // Whatever is asked for, one load at a time: nobody's question may cost everybody the database.
         return try await shelf.loaded(for: app, load)
     }
 
@@ -72,7 +74,7 @@ final class PublishedShelf: Service {
     private func check() async throws(Failure) {
         try await shelf.check(usedWithin: Self.idleAfter) { used throws(Failure) in
             let apps = Array(used.keys)
-            let marks = try await self.database.read { (tx) throws(Failure) in try tx.marks(of: apps) }
+            let marks = try await self.database.read(.underWay) { (tx) throws(Failure) in try tx.marks(of: apps) }
             return Set(used.filter { (marks[$0.key] ?? .unpublished) == $0.value.mark }.keys)
         }
     }

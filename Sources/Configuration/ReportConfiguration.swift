@@ -8,7 +8,10 @@ struct ReportConfiguration: Endpoint {
     static let route = Route.post("/v1/config/reports")
     static let access = Access.device(.config)
     static let mostReasons = 100
+    /// How many of them the audit log is told; the report itself has all.
+    private static let auditedReasons = 10
     let database: Database
+    let limit: RateLimit<DeviceID>
 
     struct Asked: Sendable {
         let revision: Int64
@@ -21,6 +24,7 @@ struct ReportConfiguration: Endpoint {
         _ = try request.parameters()
         let asked = try request.parse(Self.read)
         guard let state = asked.state else { throw .invalid("/state", "is missing") }
+        try limit.spend(device, at: database.clock.now(), else: "A device reports less often than this.")
         try await database.transaction { (tx) throws(Failure) in
             let isKnown = asked.revision == 0 ? true : try tx.hasRevision(asked.revision, of: caller.app)
             guard isKnown else { throw .invalid("/revision", "was never published to this app") }
@@ -43,7 +47,7 @@ struct ReportConfiguration: Endpoint {
         return Asked(revision: revision, state: state, reasons: reasons ?? [])
     }
 
-    /// The keys and codes of the reasons, not their words, which may quote values.
+    /// The keys and codes of the first reasons, not their words, which may quote values.
     private static func deed(_ report: Report, _ reasons: [ReportReason], in app: AppID) -> Deed {
         var after: JSON.Object = [
             "device": .string(report.device.description),
@@ -51,7 +55,9 @@ struct ReportConfiguration: Endpoint {
             "state": .string(report.state.rawValue),
         ]
         if !reasons.isEmpty {
-            after["reasons"] = .array(reasons.map { ["key": .string($0.key), "code": .string($0.code)] })
+            after["reasonCount"] = .number(JSON.Number(Int64(reasons.count)))
+            after["reasons"] = .array(
+                reasons.prefix(auditedReasons).map { ["key": .string($0.key), "code": .string($0.code)] })
         }
         return Deed(.configurationReported, of: .configuration(app), after: .object(after))
     }

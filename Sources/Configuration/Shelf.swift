@@ -7,6 +7,7 @@ import Synchronization
 /// after the load of what it would replace; whoever asked before a `forget` may still get what was true before it.
 final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Result<Value, Failure>?, Never>
+    private typealias Follower = CheckedContinuation<Turn, Never>
     private typealias Time = ContinuousClock.Instant
 
     private struct Entry {
@@ -22,11 +23,20 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var entries: [Key: Entry] = [:]
         var newest: [Key: UInt64] = [:]
         var waiters: [UInt64: [Waiter]] = [:]
+        /// Who waits for a load that has not begun yet, behind the one of that key that is under way.
+        var following: [Key: [Follower]] = [:]
 
         mutating func nextNumber() -> UInt64 {
             lastNumber += 1
             return lastNumber
         }
+    }
+
+    /// What becomes of a follower when the load before it has ended.
+    private enum Turn: Sendable {
+        /// It loads for itself and for those who came after it.
+        case lead([Follower])
+        case result(Result<Value, Failure>)
     }
 
     private enum Step {
@@ -67,12 +77,49 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// The value from a load that begins now.
+    /// The value from a load that begins now, or as soon as the one under way has ended: then all who asked meanwhile
+    /// share the next.
     func loaded(
         for key: Key, _ load: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
+        let sharers: [Follower]
+        switch await turn(key) {
+        case .result(let result): return try result.get()
+        case .lead(let others): sharers = others
+        }
         let number = state.withLock { $0.nextNumber() }
-        return try await finish(number, key, load)
+        let result: Result<Value, Failure>
+        do throws(Failure) {
+            result = .success(try await finish(number, key, load))
+        } catch {
+            result = .failure(error)
+        }
+        for sharer in sharers { sharer.resume(returning: .result(result)) }
+        passTurn(key)
+        return try result.get()
+    }
+
+    private func turn(_ key: Key) async -> Turn {
+        await withCheckedContinuation { continuation in
+            let isFirst = state.withLock { state in
+                guard state.following[key] != nil else {
+                    state.following[key] = []
+                    return true
+                }
+                state.following[key]?.append(continuation)
+                return false
+            }
+            if isFirst { continuation.resume(returning: .lead([])) }
+        }
+    }
+
+    private func passTurn(_ key: Key) {
+        let waiting = state.withLock { state in
+            let waiting = state.following[key] ?? []
+            state.following[key] = waiting.isEmpty ? nil : []
+            return waiting
+        }
+        waiting.first?.resume(returning: .lead(Array(waiting.dropFirst())))
     }
 
     /// Drops a value; no load that has begun already brings it back.

@@ -7,7 +7,7 @@ package import Lanes
 package final class Passwords: Sendable {
     /// Every lane is busy and the line is full, or the memory for one more hash is not there.
     package struct Full: Error, Sendable {
-        package var failure: Failure { .unavailable(cause: "no room to hash one more password") }
+        package var failure: Failure { .busy(.passwords) }
     }
 
     private let lanes: LaneGroup
@@ -23,6 +23,9 @@ package final class Passwords: Sendable {
         try await onLane { PasswordHash.decoy(cost: $0) }
     }
 
+    /// Whether a password would be taken just now: to ask before anything is done for its sake.
+    package var hasRoom: Bool { lanes.hasRoom() }
+
     /// A new hash in PHC form.
     package func hash(_ password: String) async throws(Full) -> String {
         guard let hash = try await onLane({ try? PasswordHash.hash(password, cost: $0) }) else { throw Full() }
@@ -30,8 +33,12 @@ package final class Passwords: Sendable {
     }
 
     /// Whether the password is the hash's; without a hash `false` after the same time.
-    package func verify(_ password: String, against hash: String?) async throws(Full) -> Bool {
-        try await onLane { PasswordHash.verify(password, hash: hash, cost: $0) }
+    ///
+    /// Suspects find only half of the line open to them: the rest is kept for those of whom nothing bad is known.
+    package func verify(
+        _ password: String, against hash: String?, isSuspect: Bool = false
+    ) async throws(Full) -> Bool {
+        try await onLane(share: isSuspect ? 0.5 : 1) { PasswordHash.verify(password, hash: hash, cost: $0) }
     }
 
     /// Whether a hash was made at another cost than new ones are.
@@ -39,12 +46,12 @@ package final class Passwords: Sendable {
 
     @discardableResult
     private func onLane<R: Sendable>(
-        _ body: @escaping @Sendable (PasswordHash.Cost) -> R
+        share: Double = 1, _ body: @escaping @Sendable (PasswordHash.Cost) -> R
     ) async throws(Full) -> R {
         let cost = cost
         let outcome: Result<R, Never>
         do throws(LaneGroup.Full) {
-            outcome = try await lanes.run { () throws(Never) -> R in body(cost) }
+            outcome = try await lanes.run(share: share) { () throws(Never) -> R in body(cost) }
         } catch {
             throw Full()
         }

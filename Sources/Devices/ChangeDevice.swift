@@ -9,12 +9,14 @@ struct ChangeDevice: Endpoint {
     static let route = Route.patch("/v1/devices/{device}")
     static let access = Access.scope(.mailbox, .config, .admin)
     let database: Database
+    let limit: RateLimit<AccountID>
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id: DeviceID = try request.id("device", "There is no such device.")
         _ = try request.parameters()
         let change = try request.parse { DeviceChange(&$0) }
         guard !change.isEmpty else { throw .invalid("", "must change at least one field") }
+        try limit.spend(caller.account, at: database.clock.now(), else: "Devices change less often than this.")
         let device = try await database.transaction { (tx) throws(Failure) in
             try tx.refuseExtension(caller.app)
             guard let before = try tx.lockDevice(id), before.account == caller.account else {

@@ -11,6 +11,8 @@ package struct Devices: Sendable {
     package struct Settings: Sendable {
         /// Devices that one account may have at once.
         package var maximumDevices = 50
+        /// Enrolments and changes: each is in the audit log for ever.
+        package var changes = Rate("devices", per: .account, burst: 30, every: .seconds(10))
 
         package init() {}
     }
@@ -18,20 +20,23 @@ package struct Devices: Sendable {
     private let database: Database
     private let issuer: String
     private let settings: Settings
+    private let changes: RateLimit<AccountID>
 
     /// Makes the room of a server that calls itself `issuer`; devices sign that name when they enrol.
     package init(database: Database, issuer: String, settings: Settings = Settings()) {
         self.database = database
         self.issuer = issuer
         self.settings = settings
+        changes = RateLimit(settings.changes)
     }
 
     package var endpoints: [Mounted] {
         [
-            EnrolDevice(database: database, issuer: issuer, maximumDevices: settings.maximumDevices).mounted,
+            EnrolDevice(database: database, issuer: issuer, maximumDevices: settings.maximumDevices, limit: changes)
+                .mounted,
             ListDevices(database: database).mounted,
             ReadDevice(database: database).mounted,
-            ChangeDevice(database: database).mounted,
+            ChangeDevice(database: database, limit: changes).mounted,
             RemoveDevice(database: database).mounted,
             ReadDeviceList(database: database).mounted,
         ]

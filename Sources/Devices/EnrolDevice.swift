@@ -1,6 +1,7 @@
 import API
 import Domain
 import HTTP
+import Postgres
 import Store
 import Wire
 
@@ -11,10 +12,12 @@ struct EnrolDevice: Endpoint {
     let database: Database
     let issuer: String
     let maximumDevices: Int
+    let limit: RateLimit<AccountID>
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         _ = try request.parameters()
         let enrolment = try request.parse { Enrolment(&$0) }
+        try limit.spend(caller.account, at: database.clock.now(), else: "Devices change less often than this.")
         if let flaw = enrolment.flaw(issuer: issuer, account: caller.account, session: caller.session) {
             await recordRefusal(flaw.rawValue, caller)
             throw flaw.failure
@@ -40,7 +43,7 @@ struct EnrolDevice: Endpoint {
     /// Writes down an enrolment that did not happen; when even that fails, it still did not happen.
     private func recordRefusal(_ reason: String, _ caller: Caller) async {
         let deed = Deed(.deviceRefused, .refused, of: .account(caller.account), reason: reason)
-        try? await database.transaction { (tx) throws(Failure) in try tx.record(deed, by: caller.actor) }
+        try? await database.transaction(.underWay) { (tx) throws(Failure) in try tx.record(deed, by: caller.actor) }
     }
 }
 

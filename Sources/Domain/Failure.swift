@@ -19,7 +19,10 @@ package enum Failure: Error, Sendable {
     case unconditional
     case idempotencyKeyReused
     case tooLarge(StaticString)
-    case limited(retryAfter: Int, StaticString)
+    /// Too often, by a rate when it was one.
+    case limited(retryAfter: Int, StaticString, by: RateStanding? = nil)
+    /// A line is as long as it may get, and nothing was begun: try again in a moment.
+    case busy(Queue)
     /// Try again later. The cause is for operators.
     case unavailable(cause: String)
     /// Our fault. The cause is for operators and never shown.
@@ -29,6 +32,7 @@ package enum Failure: Error, Sendable {
     package var cause: String {
         switch self {
         case .unavailable(let cause), .broken(let cause): cause
+        case .busy(let queue): "the line for \(queue.rawValue) is full"
         default: "refused"
         }
     }
@@ -36,6 +40,16 @@ package enum Failure: Error, Sendable {
     package static func invalid(_ pointer: String, _ detail: String) -> Failure {
         .invalid([FieldFault(pointer: pointer, detail: detail)])
     }
+}
+
+/// The lines in which requests wait; each is bounded, in number and in time.
+package enum Queue: String, CaseIterable, Sendable {
+    /// For a connection to PostgreSQL.
+    case database
+    /// For the next commit of messages.
+    case sends
+    /// For a thread that hashes passwords.
+    case passwords
 }
 
 /// One wrong field: a JSON pointer (RFC 6901) into the body, or `?name` for a parameter.

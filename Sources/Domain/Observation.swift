@@ -8,6 +8,12 @@ package enum Observation: Sendable {
     case request(RequestObservation)
     /// A request failed for a reason of ours; people saw only its id.
     case failed(requestID: String, route: String, cause: String)
+    /// A request was turned away because a line was too long.
+    case turnedAway(from: Queue)
+    /// A rate refused somebody.
+    case limited(by: String)
+    /// An operator may want to change something.
+    case advice(StaticString)
     /// A task that runs without a request failed; it goes on by itself.
     case faltered(task: StaticString, cause: String)
     case recovered(task: StaticString)

@@ -12,18 +12,26 @@ final class Crew: Sendable {
     }
 
     private struct State {
-        var line = Line<Job>()
+        var line = Line<(job: Job, enteredAt: ContinuousClock.Instant)>()
+        /// Seconds that jobs have stood in line, ever.
+        var waitedFor = 0.0
         var threads: [Thread] = []
         var idle = 0
+        /// How long a thread works on a job, smoothed; zero until the first is done.
+        var typicalWork = Duration.zero
         var isClosed = false
     }
 
     private let state = Mutex(State())
     private let signal = Semaphore()
+    private let count: Int
     private let maximumWaiting: Int
+    private let longestLine: Duration?
 
-    init(name: String, count: Int, maximumWaiting: Int) {
+    init(name: String, count: Int, maximumWaiting: Int, longestLine: Duration? = nil) {
+        self.count = count
         self.maximumWaiting = maximumWaiting
+        self.longestLine = longestLine
         let threads = (0..<count).compactMap { number in
             Thread(named: count == 1 ? name : "\(name)-\(number)") { [self] in work() }
         }
@@ -33,16 +41,27 @@ final class Crew: Sendable {
         }
     }
 
-    func add(_ job: @escaping Job) -> Acceptance {
+    /// Takes a job while no more than that share of the line, from 0 to 1, stands before it.
+    func add(_ job: @escaping Job, share: Double = 1) -> Acceptance {
         let acceptance: Acceptance = state.withLock { state in
             guard !state.isClosed else { return .absent }
-            // A job that an idle thread is about to take does not count as waiting.
-            guard state.line.count - state.idle < maximumWaiting else { return .full }
-            state.line.append(job)
+            guard hasRoom(state, share) else { return .full }
+            state.line.append((job, .now))
             return .accepted
         }
         if case .accepted = acceptance { signal.post() }
         return acceptance
+    }
+
+    func hasRoom(share: Double) -> Bool { state.withLock { hasRoom($0, share) } }
+
+    private func hasRoom(_ state: borrowing State, _ share: Double) -> Bool {
+        // A job that an idle thread is about to take does not count as waiting.
+        let waiting = state.line.count - state.idle
+        guard waiting >= 0 else { return true }
+        guard Double(waiting) < Double(maximumWaiting) * share else { return false }
+        guard let longestLine else { return true }
+        return state.typicalWork * waiting <= longestLine * count * share
     }
 
     /// Takes no more jobs, lets the threads finish what was accepted, and waits for them when asked.
@@ -59,18 +78,30 @@ final class Crew: Sendable {
         }
     }
 
+    var waitedFor: Double { state.withLock { $0.waitedFor } }
     var waiting: Int { state.withLock { max(0, $0.line.count - $0.idle) } }
 
     private func work() {
-        while let job = next() { job() }
+        var worked: Duration?
+        while let job = next(after: worked) {
+            let start = ContinuousClock.now
+            job()
+            worked = ContinuousClock.now - start
+        }
     }
 
-    private func next() -> Job? {
-        state.withLock { $0.idle += 1 }
+    private func next(after worked: Duration?) -> Job? {
+        state.withLock { state in
+            state.idle += 1
+            guard let worked else { return }
+            state.typicalWork = state.typicalWork == .zero ? worked : (state.typicalWork * 7 + worked) / 8
+        }
         signal.wait()
         return state.withLock { state in
             state.idle -= 1
-            return state.line.removeFirst()
+            guard let next = state.line.removeFirst() else { return nil }
+            state.waitedFor += (ContinuousClock.now - next.enteredAt) / .seconds(1)
+            return next.job
         }
     }
 }

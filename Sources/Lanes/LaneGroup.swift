@@ -7,29 +7,36 @@ package final class LaneGroup: Sendable {
 
     /// Starts the threads.
     ///
-    /// `waiting` is how many jobs may stand in line beyond those that a thread runs.
-    package init(name: String, count: Int, waiting: Int) {
-        crew = Crew(name: name, count: count, maximumWaiting: waiting)
+    /// `waiting` is how many jobs may stand in line beyond those that a thread runs; fewer when the line would take longer
+    /// than `longestLine` to reach the last of them.
+    package init(name: String, count: Int, waiting: Int, longestLine: Duration? = nil) {
+        crew = Crew(name: name, count: count, maximumWaiting: waiting, longestLine: longestLine)
     }
 
     deinit { crew.close(waits: false) }
 
     /// Runs the body on one of the threads.
     ///
-    /// Throws `Full` without having run it; the body's own outcome comes back as a `Result`.
+    /// Throws `Full` without having run it; the body's own outcome comes back as a `Result`. With a `share` below 1 the
+    /// rest of the line is kept for others.
     package func run<R: Sendable, E: Error>(
-        _ body: @escaping @Sendable () throws(E) -> R
+        share: Double = 1, _ body: @escaping @Sendable () throws(E) -> R
     ) async throws(Full) -> Result<R, E> {
         let outcome = await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<R, E>?, Never>) in
-            let acceptance = crew.add { continuation.resume(returning: Result(running: body)) }
+            let acceptance = crew.add({ continuation.resume(returning: Result(running: body)) }, share: share)
             guard case .accepted = acceptance else { return continuation.resume(returning: nil) }
         }
         guard let outcome else { throw Full() }
         return outcome
     }
 
+    /// Whether a job would be taken just now.
+    package func hasRoom(share: Double = 1) -> Bool { crew.hasRoom(share: share) }
+
     /// Jobs that stand in line now.
     package var waiting: Int { crew.waiting }
+    /// Seconds that jobs have stood in line, ever.
+    package var waitedFor: Double { crew.waitedFor }
 
     /// Finishes what was accepted and ends the threads; blocks meanwhile.
     package func stop() {

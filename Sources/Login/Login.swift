@@ -19,13 +19,16 @@ package final class Login: Sendable {
     private let passwords: Passwords
     private let proxies: TrustedProxies
 
+    /// Makes the room; `reserve` has connections that no request uses, so that ended sessions are heard of under any load.
     package init(
-        database: Database, issuer: String, keys: RootKey, passwords: Passwords, proxies: TrustedProxies,
+        database: Database, reserve: Database, issuer: String, keys: RootKey, passwords: Passwords,
+        proxies: TrustedProxies,
         settings: Settings = Settings(), observe: @escaping Observe
     ) {
         self.passwords = passwords
         self.proxies = proxies
-        parts = Parts(database, issuer: issuer, keys: keys, settings: settings, observe: observe)
+        parts = Parts(
+            database, reserve, issuer: issuer, keys: keys, proxies: proxies, settings: settings, observe: observe)
     }
 
     package var endpoints: [Mounted] {
@@ -48,6 +51,7 @@ package final class Login: Sendable {
     package var services: [any Service] {
         [
             parts.watch,
+            parts.unknownNames,
             rotation,
             SessionSweeper(database: parts.database, observe: parts.observe),
         ]
@@ -87,22 +91,38 @@ struct Parts: Sendable {
     let watch: SessionWatch
     let mint: TokenMint
     let judge: TokenJudge
+    let unknownNames: UnknownNames
+    private let proxies: TrustedProxies
+    private let places: RateLimit<[UInt8]>
 
     init(
-        _ database: Database, issuer: String, keys: RootKey, settings: Login.Settings, observe: @escaping Observe
+        _ database: Database, _ reserve: Database, issuer: String, keys: RootKey, proxies: TrustedProxies,
+        settings: Login.Settings, observe: @escaping Observe
     ) {
         self.database = database
         self.issuer = issuer
         self.settings = settings
         self.observe = observe
+        self.proxies = proxies
+        places = RateLimit(settings.byPlace)
+        unknownNames = UnknownNames(database: database)
         secrets = Secrets(keys)
         ring = KeyRing(sealing: secrets.sealing)
-        watch = SessionWatch(database: database, tokenLife: settings.accessTokenLife, observe: observe)
+        watch = SessionWatch(database: reserve, tokenLife: settings.accessTokenLife, observe: observe)
         mint = TokenMint(issuer: issuer, life: settings.accessTokenLife, ring: ring)
         judge = TokenJudge(issuer: issuer, database: database, ring: ring, watch: watch)
         database.bell.listen { [weak watch] doorbell, _ in
             if case .sessionEnded(let session) = doorbell { watch?.note(session) }
         }
+    }
+
+    /// How the place that a request comes from stands, when it has asked for too much; unknown places are not counted.
+    func excess(of head: RequestHead) -> RateStanding? {
+        guard let place = proxies.network(of: head) else { return nil }
+        let standing = places.take(place, at: database.clock.now())
+        guard standing.retryAfter != nil else { return nil }
+        observe(.limited(by: standing.rate.name))
+        return standing
     }
 
     /// Answers an outage in the form that the caller reads, and tells operators of it as the gate would.
@@ -112,8 +132,12 @@ struct Parts: Sendable {
         do throws(Failure) {
             return try await body()
         } catch {
-            guard case .unavailable(let cause) = error else { throw error }
-            observe(.failed(requestID: head.id, route: head.routePattern, cause: cause))
+            switch error {
+            case .unavailable(let cause):
+                observe(.failed(requestID: head.id, route: head.routePattern, cause: cause))
+            case .busy(let queue): observe(.turnedAway(from: queue))
+            default: throw error
+            }
             return answer
         }
     }

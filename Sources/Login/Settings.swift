@@ -1,3 +1,5 @@
+package import Domain
+
 extension Login {
     /// The lives and limits of signing in.
     package struct Settings: Sendable {
@@ -21,6 +23,11 @@ extension Login {
         package var byName = ThrottleRule(free: 4)
         /// More patient than `byName`: many people can share an address.
         package var byAddress = ThrottleRule(free: 19)
+
+        /// Sign-ins that succeed: each is in the audit log for ever.
+        package var signIns = Rate("sign-ins", per: .account, burst: 60, every: .seconds(10))
+        /// Requests without a token from one address, which many people can share.
+        package var byPlace = Rate("anonymous", per: .address, burst: 3_000, every: .milliseconds(10))
 
         package init() {}
     }

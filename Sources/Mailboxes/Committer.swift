@@ -1,5 +1,6 @@
 import Domain
 import Lanes
+import Postgres
 import Store
 import Synchronization
 
@@ -14,9 +15,8 @@ final class Committer: Service {
     private let recent: RecentItems
     private let sweeper: Sweeper
     private let observe: Observe
-    private let queue = SendQueue()
+    private let queue: SendQueue
     private let held = HeldHouseholds()
-    private static let batchesUnderWay = 2
     /// Milliseconds that a message by itself waits for a lock, after a batch with it waited in vain.
     private static let shortWait = 100
     /// So many messages of one batch that wait in vain, one after the other, speak for all.
@@ -28,6 +28,7 @@ final class Committer: Service {
     ) {
         self.database = database
         self.limits = limits
+        queue = SendQueue(SendQueue.Bounds(longestLine: limits.longestLine))
         self.recent = recent
         self.sweeper = sweeper
         self.observe = observe
@@ -42,7 +43,7 @@ final class Committer: Service {
         // whoever brings the first message, and gone on with where the database's answer was read.
         let work = Task(executorPreference: SameThread()) {
             await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<Self.batchesUnderWay { group.addTask { await self.work() } }
+                for _ in 0..<self.queue.bounds.batchesUnderWay { group.addTask { await self.work() } }
             }
         }
         await withTaskCancellationHandler {
@@ -57,7 +58,9 @@ final class Committer: Service {
             let batch = await queue.batch()
             guard !batch.isEmpty else { return }
             let (stuck, free) = held.split(batch)
+            let start = ContinuousClock.now
             await settle(free)
+            if !free.isEmpty { queue.noteBatch(took: ContinuousClock.now - start) }
             await settleOneByOne(stuck, patience: .short)
         }
     }
@@ -125,7 +128,7 @@ final class Committer: Service {
         let clock = ContinuousClock()
         let start = clock.now
         let limits = limits
-        let written = try await database.transaction { (tx) throws(Failure) in
+        let written = try await database.transaction(.underWay) { (tx) throws(Failure) in
             defer { wait.note(tx.isHeldUp) }
             if patience == .short { try tx.waitForLocks(atMost: Self.shortWait) }
             return try Batch(drafts: drafts, limits: limits).write(in: tx)
@@ -164,7 +167,9 @@ extension [SendQueue.Ticket] {
 
 extension Failure {
     fileprivate var isAway: Bool {
-        guard case .unavailable = self else { return false }
-        return true
+        switch self {
+        case .unavailable, .busy: true
+        default: false
+        }
     }
 }

@@ -14,10 +14,12 @@ package final class Mailboxes: Sendable {
     private let recent: RecentItems
     private let database: Database
     private let limits: Limits
+    private let rates: SendLimit
 
     package init(database: Database, limits: Limits = Limits(), observe: @escaping Observe) {
         self.database = database
         self.limits = limits
+        rates = SendLimit(limits)
         recent = RecentItems(clock: database.clock)
         sweeper = Sweeper(database: database, limits: limits, observe: observe)
         committer = Committer(
@@ -26,7 +28,7 @@ package final class Mailboxes: Sendable {
 
     package var endpoints: [Mounted] {
         [
-            SendMessage(committer: committer, limits: limits, clock: database.clock).mounted
+            SendMessage(committer: committer, limits: limits, rates: rates, clock: database.clock).mounted
                 .limited(to: limits.bodyBytes),
             ReadMailbox(database: database, limits: limits).mounted,
             AcknowledgeMailbox(database: database).mounted,
@@ -43,6 +45,7 @@ package final class Mailboxes: Sendable {
         let kept = recent.figures
         return Figures(
             waitingMessages: queue.messages, waitingBytes: queue.bytes, largestBatch: queue.largestBatch,
+            waitedFor: queue.waitedFor,
             recentItems: kept.items, recentBytes: kept.bytes, watchedMailboxes: kept.watched)
     }
 
@@ -68,8 +71,19 @@ extension Mailboxes {
         /// When a mailbox holds more, the oldest items go; their device sees a gap `trimmed`.
         package var mailboxItems: Int64 = 10_000
         package var mailboxBytes: Int64 = 64 * 1024 * 1024
+        /// Envelopes: a group of a thousand at once, and a device's history to a new one in minutes.
+        package var sendsOfDevice = Rate("device-envelopes", per: .device, burst: 10_000, every: .milliseconds(10))
+        package var sendsOfAccount = Rate("account-envelopes", per: .account, burst: 20_000, every: .milliseconds(5))
+        /// From one account to one device of somebody else: a tenth of a mailbox at once, and that again in six hours.
+        package var sendsToDevice: Rate {
+            let share = Int(max(1, min(mailboxItems / 10, 1_000_000)))
+            let rate = Rate("recipient-envelopes", per: .sender, burst: share, every: .seconds(6 * 3_600) / share)
+            return rate.scaled(toPercent: sendsOfDevice.isLimited ? 100 : 0)
+        }
         /// Ciphertext in one page.
         package var pageBytes = 1024 * 1024
+        /// When a send would wait longer than this for its commit, it is refused.
+        package var longestLine = Duration.seconds(1)
         package var sweepEvery = Duration.seconds(10)
 
         package init() {}
@@ -80,6 +94,8 @@ extension Mailboxes {
         package let waitingMessages: Int
         package let waitingBytes: Int
         package let largestBatch: Int
+        /// Seconds that messages have waited, ever.
+        package let waitedFor: Double
         /// Items in memory for live streams.
         package let recentItems: Int
         package let recentBytes: Int

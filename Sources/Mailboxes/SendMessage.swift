@@ -10,14 +10,18 @@ struct SendMessage: Endpoint {
 
     let committer: Committer
     let limits: Mailboxes.Limits
+    let rates: SendLimit
     let clock: any Clock
 
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         guard let device = caller.device else { throw .forbidden("this session has no device yet") }
         _ = try request.parameters()
         let draft = try draft(from: request, caller, device)
+        let standings = try rates.spend(draft, at: clock.now())
         let receipt = try await committer.send(draft)
-        return .json(receipt.isRepeated ? 200 : 201) { receipt.message.write(to: &$0) }
+        var response = Response.json(receipt.isRepeated ? 200 : 201) { receipt.message.write(to: &$0) }
+        response.add(standings)
+        return response
     }
 
     func draft(from request: Request, _ caller: Caller, _ device: DeviceID) throws(Failure) -> Draft {

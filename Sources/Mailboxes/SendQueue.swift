@@ -13,6 +13,7 @@ final class SendQueue: Sendable {
     struct Ticket: Sendable {
         let draft: Draft
         let reply: CheckedContinuation<Result<Receipt, Failure>, Never>
+        let enteredAt = ContinuousClock.now
     }
 
     struct Bounds: Sendable {
@@ -21,12 +22,22 @@ final class SendQueue: Sendable {
         var batchMessages = 200
         var batchItems = 2_000
         var batchBytes = 8 * 1024 * 1024
+        /// Batches that are committed at the same time.
+        var batchesUnderWay = 2
+        /// Whoever would be reached later than this is refused at once.
+        var longestLine = Duration.seconds(1)
+        /// Whoever has waited for longer than this is refused instead of written: the sender has given up, or soon will.
+        var patience = Duration.seconds(5)
     }
 
     struct Figures: Sendable {
         var messages = 0
         var bytes = 0
         var largestBatch = 0
+        var items = 0
+        /// Sends refused because the line was too long, and seconds that others have stood in it, ever.
+        var turnedAway = 0
+        var waitedFor = 0.0
     }
 
     private struct State {
@@ -34,14 +45,16 @@ final class SendQueue: Sendable {
         var figures = Figures()
         var isClosed = false
         var takers: [CheckedContinuation<Void, Never>] = []
+        /// How long a batch takes from here to its commit, smoothed; zero until the first one is done.
+        var typicalBatch = Duration.zero
     }
 
     private enum Entry {
         case taken(wakes: CheckedContinuation<Void, Never>?)
-        case refused(StaticString)
+        case refused(Failure)
     }
 
-    private let bounds: Bounds
+    let bounds: Bounds
     private let state = Mutex(State())
 
     init(_ bounds: Bounds = Bounds()) { self.bounds = bounds }
@@ -53,7 +66,7 @@ final class SendQueue: Sendable {
         let result = await withCheckedContinuation { reply in
             switch enter(Ticket(draft: draft, reply: reply)) {
             case .taken(let taker): taker?.resume()
-            case .refused(let cause): reply.resume(returning: .failure(.unavailable(cause: "\(cause)")))
+            case .refused(let failure): reply.resume(returning: .failure(failure))
             }
         }
         return try result.get()
@@ -65,7 +78,9 @@ final class SendQueue: Sendable {
     /// - Returns: nothing when the queue is closed and everything was taken.
     func batch() async -> [Ticket] {
         while true {
-            let (batch, isClosed) = state.withLock { state in (take(from: &state), state.isClosed) }
+            let (taken, isClosed) = state.withLock { state in (take(from: &state), state.isClosed) }
+            for ticket in taken.late { ticket.reply.resume(returning: .failure(.busy(.sends))) }
+            let batch = taken.batch
             if isClosed || !batch.isEmpty { return batch }
             await withCheckedContinuation { taker in
                 let isNeeded = state.withLock { state in
@@ -75,6 +90,14 @@ final class SendQueue: Sendable {
                 }
                 if !isNeeded { taker.resume() }
             }
+        }
+    }
+
+    /// Notes how long a batch took, from which the time that the line takes is told.
+    func noteBatch(took duration: Duration) {
+        state.withLock { state in
+            let known = state.typicalBatch
+            state.typicalBatch = known == .zero ? duration : (known * 7 + duration) / 8
         }
     }
 
@@ -91,18 +114,54 @@ final class SendQueue: Sendable {
     private func enter(_ ticket: Ticket) -> Entry {
         let bytes = ticket.draft.byteCount
         return state.withLock { state in
-            guard !state.isClosed else { return .refused("the node is stopping") }
-            guard state.waiting.count < bounds.messages, state.figures.bytes + bytes <= bounds.bytes else {
-                return .refused("too many messages wait for a commit")
+            guard !state.isClosed else { return .refused(.unavailable(cause: "the node is stopping")) }
+            guard state.waiting.count < bounds.messages, state.figures.bytes + bytes <= bounds.bytes,
+                !isLineTooLong(state, at: ticket.enteredAt)
+            else {
+                state.figures.turnedAway += 1
+                return .refused(.busy(.sends))
             }
             state.waiting.append(ticket)
             state.figures.messages += 1
+            state.figures.items += ticket.draft.itemCount
             state.figures.bytes += bytes
             return .taken(wakes: state.takers.popLast())
         }
     }
 
-    private func take(from state: inout State) -> [Ticket] {
+    /// Whether the batches ahead would take too long, or the line has not moved for as long.
+    private func isLineTooLong(_ state: borrowing State, at now: ContinuousClock.Instant) -> Bool {
+        guard let first = state.waiting.first else { return false }
+        if now - first.enteredAt > bounds.longestLine { return true }
+        let figures = state.figures
+        let batches = max(
+            figures.messages / bounds.batchMessages, figures.items / bounds.batchItems,
+            figures.bytes / bounds.batchBytes)
+        return state.typicalBatch * batches > bounds.longestLine * bounds.batchesUnderWay
+    }
+
+    private func take(from state: inout State) -> (batch: [Ticket], late: [Ticket]) {
+        let now = ContinuousClock.now
+        let late = state.waiting.prefix { now - $0.enteredAt > bounds.patience }
+        state.waiting.removeFirst(late.count)
+        for ticket in late { leave(ticket, &state.figures) }
+        state.figures.turnedAway += late.count
+        let batch = nextBatch(from: &state)
+        for ticket in batch {
+            leave(ticket, &state.figures)
+            state.figures.waitedFor += (now - ticket.enteredAt) / .seconds(1)
+        }
+        state.figures.largestBatch = max(state.figures.largestBatch, batch.count)
+        return (batch, Array(late))
+    }
+
+    private func leave(_ ticket: Ticket, _ figures: inout Figures) {
+        figures.messages -= 1
+        figures.items -= ticket.draft.itemCount
+        figures.bytes -= ticket.draft.byteCount
+    }
+
+    private func nextBatch(from state: inout State) -> [Ticket] {
         var batch: [Ticket] = []
         var heldBack: [Ticket] = []
         var keys: Set<Draft.Key> = []
@@ -123,9 +182,6 @@ final class SendQueue: Sendable {
             bytes += draft.byteCount
         }
         state.waiting.replaceSubrange(0..<seen, with: heldBack)
-        state.figures.messages -= batch.count
-        state.figures.bytes -= bytes
-        state.figures.largestBatch = max(state.figures.largestBatch, batch.count)
         return batch
     }
 }

@@ -1,6 +1,8 @@
 /// A closure in line for a connection, and the task that waits for it.
 protocol Call: AnyObject, Sendable {
     var number: UInt64 { get }
+    var precedence: Precedence { get }
+    var enteredAt: ContinuousClock.Instant { get }
     var deadline: ContinuousClock.Instant { get }
 
     /// Runs the closure, tidies the connection, and only then tells the task.
@@ -8,20 +10,33 @@ protocol Call: AnyObject, Sendable {
     func refuse(_ error: PostgresError)
 }
 
+/// Who may be turned away from a line, and who goes first.
+package enum Precedence: Sendable {
+    /// Nothing has been done for it yet: turning it away costs the least.
+    case arriving
+    /// Work was done for it already, or many wait for it: it goes before whoever arrives, and is not turned away for the
+    /// length of the line.
+    case underWay
+}
+
 final class Lending<R: Sendable>: Call {
     typealias Continuation = UnsafeContinuation<Result<R, PostgresError>, Never>
 
     let number: UInt64
+    let precedence: Precedence
+    let enteredAt: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant
     private let body: @Sendable (borrowing Connection) -> R
     private let continuation: Continuation
 
     init(
-        number: UInt64, deadline: ContinuousClock.Instant, body: @escaping @Sendable (borrowing Connection) -> R,
-        continuation: Continuation
+        number: UInt64, precedence: Precedence, waitFor: Duration,
+        body: @escaping @Sendable (borrowing Connection) -> R, continuation: Continuation
     ) {
         self.number = number
-        self.deadline = deadline
+        self.precedence = precedence
+        enteredAt = .now
+        deadline = enteredAt + waitFor
         self.body = body
         self.continuation = continuation
     }

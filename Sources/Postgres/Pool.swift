@@ -28,7 +28,8 @@ package final class Pool: Sendable {
         let lanes = max(1, settings.lanes)
         self.settings = settings
         opening = Opening(settings)
-        state = Mutex(PoolState(lanes: lanes, maximumWaiting: settings.maximumWaiting))
+        state = Mutex(
+            PoolState(lanes: lanes, maximumWaiting: settings.maximumWaiting, longestLine: settings.longestLine))
         wakeUps = (0..<lanes).map { _ in WakeUp() }
         let keeper = WakeUp()
         let watch = Watch(keeper: keeper)
@@ -39,7 +40,9 @@ package final class Pool: Sendable {
 
     package var figures: Figures {
         state.withLock {
-            Figures(lanes: wakeUps.count, connected: $0.connected, leased: $0.leased, waiting: $0.waiting.count)
+            Figures(
+                lanes: wakeUps.count, connected: $0.connected, leased: $0.leased, waiting: $0.waitingCount,
+                turnedAway: $0.turnedAway, waitedFor: $0.waitedFor, served: $0.served)
         }
     }
 
@@ -64,16 +67,19 @@ package final class Pool: Sendable {
 
     /// Runs the closure on the thread of a free connection and returns its value.
     ///
+    /// A line that would take too long to reach an arriving call refuses it at once (`.saturated`), rather than late.
     /// Throws when it has not been run (`.unavailable`, `.saturated`, `.cancelled`), and `.misuse` when it left a
     /// transaction open, which is then rolled back. Cancelling the task ends the wait, not a closure that runs.
     package func lend<R: Sendable>(
-        _ body: @escaping @Sendable (borrowing Connection) -> R
+        _ precedence: Precedence = .arriving, _ body: @escaping @Sendable (borrowing Connection) -> R
     ) async throws(PostgresError) -> R {
         let number = calls.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {
             await withUnsafeContinuation { (continuation: Lending<R>.Continuation) in
-                let deadline = ContinuousClock.now + settings.waitFor
-                place(Lending(number: number, deadline: deadline, body: body, continuation: continuation))
+                place(
+                    Lending(
+                        number: number, precedence: precedence, waitFor: settings.waitFor, body: body,
+                        continuation: continuation))
                 // The handler may have run before there was anything to cancel.
                 if Task.isCancelled { cancel(number) }
             }
@@ -112,8 +118,16 @@ extension Pool {
         return Session(pipeline, generation: generations.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
-    func nextCall(for lane: Int) -> (any Call)? {
-        state.withLock { $0.next(for: lane) }
+    /// The next call that is still waited for; `served` is how long the lane worked on the one before.
+    func nextCall(for lane: Int, after served: Duration?) -> (any Call)? {
+        var served = served
+        while let call = state.withLock({ $0.next(for: lane, after: served) }) {
+            guard call.deadline <= .now else { return call }
+            // Whoever asked has been told so or is about to be: running it would take time from those who still wait.
+            call.refuse(.saturated)
+            served = nil
+        }
+        return nil
     }
 
     func laneConnected(_ lane: Int) {

@@ -27,11 +27,15 @@ struct PoolLane: Sendable {
     }
 
     private func serve(_ session: Session) {
+        var served: Duration?
         while !session.pipeline.isBroken {
-            if let call = pool.nextCall(for: number) {
+            if let call = pool.nextCall(for: number, after: served) {
+                let start = ContinuousClock.now
                 call.run(on: session)
+                served = ContinuousClock.now - start
                 continue
             }
+            served = nil
             guard !pool.isStopping else { return }
             // A server that speaks to an idle connection says goodbye, or something rare that a new connection answers as
             // well. To read on and see would let a call run on a connection that is about to end.

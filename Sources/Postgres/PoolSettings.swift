@@ -16,6 +16,8 @@ extension Pool {
         }
         /// Calls that may wait for a lane; one more is refused with `.saturated`.
         package var maximumWaiting = 512
+        /// When the line would take longer than this to reach an arriving call, the call is refused with `.saturated`.
+        package var longestLine: Duration = .seconds(1)
         /// How long a call waits before it is refused with `.saturated`.
         package var waitFor: Duration = .seconds(5)
         /// Prepared statements that a connection keeps.
@@ -31,6 +33,11 @@ extension Pool {
         package let connected: Int
         package let leased: Int
         package let waiting: Int
+        /// Calls refused with `.saturated`, ever.
+        package let turnedAway: Int
+        /// Seconds that calls have stood in line, and how many calls lanes took, ever.
+        package let waitedFor: Double
+        package let served: Int
     }
 }
 

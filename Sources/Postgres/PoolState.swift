@@ -15,7 +15,14 @@ struct PoolState {
     }
 
     private let maximumWaiting: Int
-    private(set) var waiting = Line<any Call>()
+    private let longestLine: Duration
+    private var arriving = Line<any Call>()
+    private var underWay = Line<any Call>()
+    /// How long a lane works on a call, smoothed; zero until the first was served.
+    private var typicalWork = Duration.zero
+    private(set) var turnedAway = 0
+    private(set) var waitedFor = 0.0
+    private(set) var served = 0
     private var lanes: [LaneState]
     private var handed: [(any Call)?]
     // The lane that was busy last is the first to be used again: its caches are warm.
@@ -26,7 +33,8 @@ struct PoolState {
     private var isKept = false
     private(set) var isStopping = false
 
-    init(lanes: Int, maximumWaiting: Int) {
+    init(lanes: Int, maximumWaiting: Int, longestLine: Duration) {
+        self.longestLine = longestLine
         self.lanes = Array(repeating: .connecting, count: lanes)
         handed = Array(repeating: nil, count: lanes)
         self.maximumWaiting = maximumWaiting
@@ -35,6 +43,7 @@ struct PoolState {
     var connected: Int { lanes.count { $0 == .idle || $0 == .leased } }
     var leased: Int { lanes.count { $0 == .leased } }
     var hasEnded: Bool { lanes.allSatisfy { $0 == .ended } }
+    var waitingCount: Int { arriving.count + underWay.count }
 
     mutating func place(_ call: any Call) -> Placement {
         guard !isStopping else { return .refused(.unavailable(reason: "the pool is stopped")) }
@@ -44,17 +53,40 @@ struct PoolState {
             return .handed(lane: lane)
         }
         if connected == 0, let outage { return .refused(outage) }
-        guard waiting.count < maximumWaiting else { return .refused(.saturated) }
-        waiting.append(call)
+        switch call.precedence {
+        case .underWay: underWay.append(call)
+        case .arriving:
+            guard arriving.count < maximumWaiting, !isLineTooLong(at: call.enteredAt) else {
+                turnedAway += 1
+                return .refused(.saturated)
+            }
+            arriving.append(call)
+        }
         defer { isKept = true }
         return .queued(wakesKeeper: !isKept)
     }
 
+    /// Whether the line would take too long to reach who arrives now, or has not moved for as long.
+    private func isLineTooLong(at now: ContinuousClock.Instant) -> Bool {
+        if let first = arriving.first, now - first.enteredAt > longestLine { return true }
+        return typicalWork * waitingCount > longestLine * max(connected, 1)
+    }
+
     /// What a connected lane does next: nil means that it is idle until it is woken.
-    mutating func next(for lane: Int) -> (any Call)? {
-        if let call = handed[lane] ?? waiting.removeFirst() {
+    ///
+    /// `work` is how long it worked on its last call, when it just has.
+    mutating func next(for lane: Int, after work: Duration?) -> (any Call)? {
+        if let work { typicalWork = typicalWork == .zero ? work : (typicalWork * 15 + work) / 16 }
+        if let call = handed[lane] {
             handed[lane] = nil
             lanes[lane] = .leased
+            served += 1
+            return call
+        }
+        if let call = underWay.removeFirst() ?? arriving.removeFirst() {
+            lanes[lane] = .leased
+            served += 1
+            waitedFor += (ContinuousClock.now - call.enteredAt) / .seconds(1)
             return call
         }
         if lanes[lane] != .idle {
@@ -76,7 +108,8 @@ struct PoolState {
         guard let call = handed[lane] else { return nil }
         handed[lane] = nil
         guard let other = idle.popLast() else {
-            waiting.prepend(call)
+            // It was first in line before, whoever it is.
+            underWay.prepend(call)
             return nil
         }
         lanes[other] = .leased
@@ -87,7 +120,7 @@ struct PoolState {
     /// An attempt to connect failed; returns those who must not wait any longer.
     mutating func noteFailure(_ error: PostgresError) -> [any Call] {
         outage = error
-        return connected == 0 ? waiting.removeAll() : []
+        return connected == 0 ? removeAllWaiting() : []
     }
 
     mutating func noteEnd(_ lane: Int) {
@@ -95,7 +128,7 @@ struct PoolState {
     }
 
     mutating func cancel(_ number: UInt64) -> (any Call)? {
-        waiting.remove { $0.number == number }
+        arriving.remove { $0.number == number } ?? underWay.remove { $0.number == number }
     }
 
     /// Those who have waited for too long, and when to look again (nil: when called).
@@ -104,19 +137,28 @@ struct PoolState {
     mutating func expire(
         at now: ContinuousClock.Instant, keepsUntil: ContinuousClock.Instant?
     ) -> (expired: [any Call], next: ContinuousClock.Instant?) {
-        var expired: [any Call] = []
-        while let first = waiting.first, first.deadline <= now {
-            _ = waiting.removeFirst()
-            expired.append(first)
-        }
-        let next = waiting.first?.deadline ?? keepsUntil
+        let expired = Self.expired(in: &underWay, at: now) + Self.expired(in: &arriving, at: now)
+        turnedAway += expired.count
+        let first = [underWay.first?.deadline, arriving.first?.deadline].compactMap(\.self).min()
+        let next = first ?? keepsUntil
         isKept = next != nil
         return (expired, next)
     }
 
+    private static func expired(in line: inout Line<any Call>, at now: ContinuousClock.Instant) -> [any Call] {
+        var expired: [any Call] = []
+        while let first = line.first, first.deadline <= now {
+            _ = line.removeFirst()
+            expired.append(first)
+        }
+        return expired
+    }
+
+    private mutating func removeAllWaiting() -> [any Call] { underWay.removeAll() + arriving.removeAll() }
+
     /// Refuses new calls and returns those in line; leased lanes finish what they do.
     mutating func stop() -> [any Call] {
         isStopping = true
-        return waiting.removeAll()
+        return removeAllWaiting()
     }
 }

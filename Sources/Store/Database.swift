@@ -9,6 +9,7 @@ package final class Database: Sendable {
     package let bell: Bell
     private let pool: Pool
 
+    /// Makes a door over connections; a room may have a few of its own that requests never use.
     package init(pool: Pool, bell: Bell, clock: any Clock, entropy: any Entropy) {
         self.pool = pool
         self.bell = bell
@@ -20,10 +21,12 @@ package final class Database: Sendable {
     ///
     /// The body is synchronous and runs on a lane of its own, so nothing but the database can be waited for inside. It
     /// runs again, from the start, when PostgreSQL breaks a deadlock or refuses to serialise.
+    ///
+    /// Its precedence is `.underWay` for the second step of something, or for what many wait for.
     package func transaction<R: Sendable>(
-        _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
+        _ precedence: Precedence = .arriving, _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
     ) async throws(Failure) -> R {
-        try await run { (connection, ledger) throws(Failure) in
+        try await run(precedence) { (connection, ledger) throws(Failure) in
             let transaction = self.transaction(on: connection, ledger)
             return try connection.inTransaction(ledger) { () throws(Failure) in try body(transaction) }
         }
@@ -31,9 +34,9 @@ package final class Database: Sendable {
 
     /// Statements that only read, each with its own snapshot: what must agree is read by one statement.
     package func read<R: Sendable>(
-        _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
+        _ precedence: Precedence = .arriving, _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
     ) async throws(Failure) -> R {
-        try await run { (connection, ledger) throws(Failure) in
+        try await run(precedence) { (connection, ledger) throws(Failure) in
             let result = try body(self.transaction(on: connection, ledger))
             guard ledger.closing.isEmpty else { throw .broken(cause: "a read that left something to write") }
             return result
@@ -45,11 +48,11 @@ package final class Database: Sendable {
     }
 
     private func run<R: Sendable>(
-        _ attempt: @escaping @Sendable (borrowing Connection, Ledger) throws(Failure) -> R
+        _ precedence: Precedence, _ attempt: @escaping @Sendable (borrowing Connection, Ledger) throws(Failure) -> R
     ) async throws(Failure) -> R {
         let settled: (result: Result<R, Failure>, bells: [Doorbell])
         do throws(PostgresError) {
-            settled = try await pool.lend { connection in Self.settle(connection, attempt) }
+            settled = try await pool.lend(precedence) { connection in Self.settle(connection, attempt) }
         } catch {
             throw Failure(error)
         }

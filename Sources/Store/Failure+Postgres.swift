@@ -6,6 +6,8 @@ extension Failure {
     package init(_ error: PostgresError) {
         if let constraint = error.fault?.constraint, let conflict = Self.rules[constraint] {
             self = .conflict(conflict)
+        } else if error == .saturated {
+            self = .busy(.database)
         } else if error.isTransient {
             self = .unavailable(cause: error.description)
         } else {
@@ -25,8 +27,8 @@ extension PostgresError {
     /// The same request may succeed a little later, without anybody mending the program.
     fileprivate var isTransient: Bool {
         switch self {
-        case .connectionLost, .commitUnknown, .unavailable, .saturated, .cancelled: true
-        case .decoding, .misuse: false
+        case .connectionLost, .commitUnknown, .unavailable, .cancelled: true
+        case .saturated, .decoding, .misuse: false
         case .server(let fault):
             // 08 connections, 25006 a standby, 40 rolled back, 53 resources, 55P03 locks, 57 cancelled or shut down, 58 system.
             ["08", "40", "53", "57", "58"].contains(fault.sqlstate.prefix(2)) || fault.sqlstate == "55P03"

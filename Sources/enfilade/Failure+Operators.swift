@@ -7,7 +7,8 @@ extension Failure {
         case .invalid(let faults), .missingParts(let faults):
             faults.map { "\($0.pointer) \($0.detail)" }.joined(separator: "; ")
         case .unauthenticated: "not signed in"
-        case .forbidden(let detail), .missing(let detail), .tooLarge(let detail), .limited(_, let detail): "\(detail)"
+        case .forbidden(let detail), .missing(let detail), .tooLarge(let detail), .limited(_, let detail, _):
+            "\(detail)"
         case .lacksScope: "it needs another scope"
         case .conflict(.usernameTaken): "another account has this username"
         case .conflict(.appTaken): "another app has this id"
@@ -16,6 +17,7 @@ extension Failure {
             "it conflicts with what is there"
         case .outdated, .unconditional: "it changed meanwhile"
         case .idempotencyKeyReused: "the idempotency key came with other content before"
+        case .busy: "the server is busy; try again"
         case .unavailable(let cause): "\(cause); is PostgreSQL running, and is the URL right?"
         case .broken(let cause): cause
         }

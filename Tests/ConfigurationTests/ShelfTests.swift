@@ -32,6 +32,30 @@ import Testing
         #expect(try await shelf.value(for: "a") { () async throws(Failure) in 3 } == 3)
     }
 
+    @Test("However many ask for the newest, one load runs at a time, and those who wait share the next")
+    func newest() async throws {
+        let shelf = Shelf<String, Int>(maximumAge: nil, capacity: 10)
+        let loads = Loads()
+        let values = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    try await shelf.loaded(for: "a") { () async throws(Failure) in
+                        let number = loads.begin()
+                        for _ in 0..<200 { await Task.yield() }
+                        loads.end()
+                        return number
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(values.count == 50)
+        #expect(loads.atOnce == 1)
+        #expect(loads.all < 50)
+        let last = try await shelf.loaded(for: "a") { () async throws(Failure) in 99 }
+        #expect(last == 99)
+    }
+
     @Test("A load that began before a value was forgotten does not bring it back")
     func forget() async throws {
         let shelf = Shelf<String, Int>(maximumAge: nil, capacity: 10)
@@ -121,4 +145,23 @@ private final class Source: Sendable {
         }
         ending?.resume(returning: result)
     }
+}
+
+/// Counts loads, and how many ran at once.
+private final class Loads: Sendable {
+    private let state = Mutex((running: 0, most: 0, all: 0))
+
+    var atOnce: Int { state.withLock { $0.most } }
+    var all: Int { state.withLock { $0.all } }
+
+    func begin() -> Int {
+        state.withLock { state in
+            state.running += 1
+            state.all += 1
+            state.most = max(state.most, state.running)
+            return state.all
+        }
+    }
+
+    func end() { state.withLock { $0.running -= 1 } }
 }

@@ -114,6 +114,7 @@ class Site:
             "ENFILADE_ROOT_KEY_FILE": str(folder / "root-key"),
             "ENFILADE_METRICS_TOKEN_FILE": str(token),
             "ENFILADE_TRUSTED_PROXIES": "127.0.0.1",
+            "ENFILADE_RATE_LIMIT_PERCENT": "0",
             "ENFILADE_PASSWORD_MIB": "8",
         }
         self.run("key", "create", str(folder / "root-key"))

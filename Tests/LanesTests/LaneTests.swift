@@ -92,6 +92,37 @@ private struct Gate: Sendable {
         await #expect(throws: LaneGroup.Full.self) { try await group.run { 5 } }
     }
 
+    @Test func `a line that would take too long refuses, and keeps a part of itself for others`() async throws {
+        let group = LaneGroup(name: "group", count: 1, waiting: 100, longestLine: .milliseconds(40))
+        let gate = Gate()
+        // From this the group knows what a job takes here.
+        _ = try await group.run {
+            let end = ContinuousClock.now + .milliseconds(15)
+            while ContinuousClock.now < end {}
+        }
+        let started = Log()
+        let running = Task {
+            try await group.run {
+                started.append(1); gate.wait(); return 1
+            }.get()
+        }
+        while started.numbers.isEmpty { await Task.yield() }
+        var waiting: [Task<Int, any Error>] = []
+        while group.hasRoom(), waiting.count < 100 {
+            let count = waiting.count
+            waiting.append(Task { try await group.run { 2 }.get() })
+            while group.waiting == count { await Task.yield() }
+            #expect(!group.hasRoom(share: 0.01))
+        }
+        #expect((1..<4).contains(waiting.count))
+        await #expect(throws: LaneGroup.Full.self) { try await group.run { 3 } }
+        gate.open()
+        for task in waiting { #expect(try await task.value == 2) }
+        #expect(try await running.value == 1)
+        #expect(group.waitedFor > 0)
+        group.stop()
+    }
+
     @Test func `all threads of a group take jobs`() async throws {
         let group = LaneGroup(name: "group", count: 3, waiting: 10)
         let gate = Gate()

@@ -107,7 +107,7 @@ import Wire
                 "SELECT string_agg(reason, ' ' ORDER BY occurred_at) FROM audit_entry WHERE action = 'session.refused'")
             #expect(
                 reasons.contains(
-                    "wrong-password unknown-account account-disabled no-password unknown-account wrong-password"),
+                    "wrong-password unknown-account account-disabled no-password wrong-password"),
                 "\(reasons)")
             let named = try await server.sql("SELECT count(*) FROM audit_entry e WHERE e::text LIKE '%nobody%'")
             #expect(named.contains("0"))

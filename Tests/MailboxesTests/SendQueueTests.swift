@@ -89,6 +89,42 @@ struct SendQueueTests {
         }
     }
 
+    @Test("a line that takes too long, or does not move, refuses at once")
+    func tooLong() async {
+        let queue = SendQueue(SendQueue.Bounds(batchMessages: 2, longestLine: .milliseconds(30)))
+        await withTaskGroup(of: Bool.self) { group in
+            queue.noteBatch(took: .milliseconds(100))
+            await enqueue([draft(1), draft(2)], in: queue, &group)
+            await #expect(throws: Failure.self) { try await queue.send(draft(3)) }
+            #expect(queue.figures.turnedAway == 1)
+            answer(await queue.batch())
+            await enqueue([draft(3)], in: queue, &group)
+            let start = ContinuousClock.now
+            while ContinuousClock.now - start < .milliseconds(40) { await Task.yield() }
+            await #expect(throws: Failure.self) { try await queue.send(draft(4)) }
+            answer(await queue.batch())
+            for await isAnswered in group { #expect(isAnswered) }
+        }
+    }
+
+    @Test("who has waited for too long is refused instead of written")
+    func late() async {
+        let queue = SendQueue(SendQueue.Bounds(longestLine: .seconds(60), patience: .milliseconds(30)))
+        await withTaskGroup(of: Bool.self) { group in
+            await enqueue([draft(1)], in: queue, &group)
+            let start = ContinuousClock.now
+            while ContinuousClock.now - start < .milliseconds(40) { await Task.yield() }
+            await enqueue([draft(2)], in: queue, &group)
+            let batch = await queue.batch()
+            #expect(batch.map(\.draft.key.id.uuid.low) == [2])
+            answer(batch)
+            var answered: [Bool] = []
+            for await isAnswered in group { answered.append(isAnswered) }
+            #expect(answered.sorted { !$0 && $1 } == [false, true])
+            #expect([queue.figures.messages, queue.figures.bytes, queue.figures.items] == [0, 0, 0])
+        }
+    }
+
     @Test("a closed queue refuses what comes and still hands out what waits")
     func closed() async {
         let queue = SendQueue()

@@ -13,6 +13,8 @@ import Testing
         ("ENFILADE_METRICS_TOKEN_FILE", "/dev/null", "names a file that is not a regular file"),
         ("ENFILADE_TRUSTED_PROXIES", "10.0.0.0/33", "must be addresses or CIDR networks"),
         ("ENFILADE_LANES", "0", "must be a whole number from 1 to 64"),
+        ("ENFILADE_LONGEST_WAIT_MS", "9", "must be a whole number from 10 to 10000"),
+        ("ENFILADE_RATE_LIMIT_PERCENT", "-1", "must be a whole number from 0 to 10000"),
         ("ENFILADE_HTTP_WORKERS", "1", "must be a whole number from 2 to 256"),
         ("ENFILADE_CONNECTIONS", "many", "must be a whole number from 8 to 1000000"),
         ("ENFILADE_CONNECTIONS_PER_ADDRESS", "-1", "must be a whole number from 1 to 1000000"),

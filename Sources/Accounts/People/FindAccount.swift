@@ -18,22 +18,17 @@ struct FindAccount: Endpoint {
         guard let username = Username(text) else {
             throw .invalid("?username", "must be 1 to 64 letters, digits, '.', '_' and '-'")
         }
-        let verdict = limit.take(caller.account, at: database.clock.now())
-        var response = try await answer(username, verdict, caller)
-        response.add(verdict)
+        let standing = try limit.spend(
+            caller.account, at: database.clock.now(), else: "The directory is for finding people, not for listing them."
+        )
+        let entry = try await database.read { (tx) throws(Failure) in try tx.directoryEntry(username) }
+        var response = Self.answer(entry, caller)
+        response.add([standing])
         return response
     }
 
-    /// Refusals are answered here, so that they carry the limit's standing too.
-    private func answer(
-        _ username: Username, _ verdict: RateVerdict, _ caller: Caller
-    ) async throws(Failure) -> Response {
-        if let seconds = verdict.retryAfter {
-            let refusal = Failure.limited(
-                retryAfter: seconds, "The directory is for finding people, not for listing them.")
-            return Problem.response(to: refusal, requestID: caller.requestID)
-        }
-        let entry = try await database.read { (tx) throws(Failure) in try tx.directoryEntry(username) }
+    /// Nobody is answered here, so that this answer too carries how the caller stands.
+    private static func answer(_ entry: (id: AccountID, displayName: String)?, _ caller: Caller) -> Response {
         guard let entry else {
             return Problem.response(to: .missing("Nobody has this username."), requestID: caller.requestID)
         }

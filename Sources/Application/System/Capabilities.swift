@@ -40,6 +40,17 @@ struct ShowCapabilities: InstantEndpoint {
         writer.field("headerBytes", settings.headerBytes)
         writer.field("urlBytes", settings.urlBytes)
         writer.endObject()
+        writer.key("rates")
+        writer.beginArray()
+        for rate in settings.rates {
+            writer.beginObject()
+            writer.field("name", rate.name)
+            writer.field("per", rate.per.rawValue)
+            writer.field("quota", rate.burst)
+            writer.field("seconds", rate.window)
+            writer.endObject()
+        }
+        writer.endArray()
         writer.field("readOnly", false)
         writer.endObject()
         return writer.finish()

@@ -2,6 +2,7 @@ import API
 import Domain
 import HTTP
 import Store
+import Synchronization
 import Wire
 
 /// `GET /readyz`: whether a proxy should send requests here.
@@ -13,20 +14,52 @@ struct ShowReadiness: OpenEndpoint {
 
     let isDraining: @Sendable () -> Bool
     let isFresh: @Sendable () -> Bool
-    let migrator: Migrator
-    let clock: ClockWatch
+    let check: SharedCheck
 
     func respond(to request: Request) async throws(Failure) -> Response {
         guard !isDraining() else { throw .unavailable(cause: "draining") }
-        guard try await migrator.standing().isUsable else { throw .unavailable(cause: "the schema is not up to date") }
+        try await check.pass()
         guard isFresh() else { throw .unavailable(cause: "ended sessions have not been read lately") }
-        guard try await clock.measure().magnitude <= ClockWatch.bearable else {
-            throw .unavailable(cause: "this machine's clock and the database's differ by more than a minute")
-        }
         return .json { writer in
             writer.beginObject()
             writer.field("status", "ready")
             writer.endObject()
         }
+    }
+}
+
+/// Something to be looked up in the database, once at a time however many ask.
+final class SharedCheck: Sendable {
+    private typealias Outcome = Result<Void, Failure>
+
+    private let look: @Sendable () async throws(Failure) -> Void
+    /// Whoever waits for the look that is under way; nothing when none is.
+    private let waiting = Mutex<[CheckedContinuation<Outcome, Never>]?>(nil)
+
+    init(_ look: @escaping @Sendable () async throws(Failure) -> Void) { self.look = look }
+
+    func pass() async throws(Failure) {
+        let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<Outcome, Never>) in
+            let starts = waiting.withLock { waiting in
+                defer { waiting = (waiting ?? []) + [continuation] }
+                return waiting == nil
+            }
+            if starts { Task { await self.run() } }
+        }
+        try outcome.get()
+    }
+
+    private func run() async {
+        let outcome: Outcome
+        do throws(Failure) {
+            outcome = .success(try await look())
+        } catch {
+            outcome = .failure(error)
+        }
+        let answered = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting ?? []
+        }
+        for continuation in answered { continuation.resume(returning: outcome) }
     }
 }

@@ -1,4 +1,5 @@
 import Domain
+import Postgres
 import Store
 import Wire
 
@@ -47,7 +48,7 @@ struct KeyRotation: Service {
 
     private func renew() async throws(Failure) {
         let (ring, settings) = (ring, settings)
-        let keys = try await database.transaction { (tx) throws(Failure) -> [StoredKey] in
+        let keys = try await database.transaction(.underWay) { (tx) throws(Failure) -> [StoredKey] in
             let keys = try tx.signingKeys()
             guard let next = Self.due(after: keys, at: tx.now, settings) else { return keys }
             guard try tx.take(.rotateKeys) else { return keys }

@@ -10,7 +10,8 @@ struct ShowSignIn: OpenEndpoint {
     let parts: Parts
 
     func respond(to request: Request) async throws(Failure) -> Response {
-        try await parts.whileAway(SignInPage.away, to: request.head) { () async throws(Failure) -> Response in
+        if let standing = parts.excess(of: request.head) { return SignInPage.tooMany(standing) }
+        return try await parts.whileAway(SignInPage.away, to: request.head) { () async throws(Failure) -> Response in
             try await answer(OAuthParameters(request.head.query))
         }
     }

@@ -2,6 +2,7 @@ import API
 import Crypto
 import Domain
 import HTTP
+import Postgres
 import Store
 import Wire
 
@@ -15,15 +16,18 @@ struct SignIn: OpenEndpoint {
     private let passwords: Passwords
     private let throttle: SignInThrottle
     private let sameSite: SameSite
+    private let successes: RateLimit<AccountID>
 
     init(parts: Parts, passwords: Passwords, proxies: TrustedProxies) {
         self.parts = parts
         self.passwords = passwords
         throttle = SignInThrottle(hash: parts.secrets.throttle, proxies: proxies, settings: parts.settings)
         sameSite = SameSite(issuer: parts.issuer)
+        successes = RateLimit(parts.settings.signIns)
     }
 
     func respond(to request: Request) async throws(Failure) -> Response {
+        if let standing = parts.excess(of: request.head) { return SignInPage.tooMany(standing) }
         guard sameSite.allows(request.head) else {
             return SignInPage.refusal(403, "The form was sent by another site. Go back to the app and start again.")
         }
@@ -41,9 +45,11 @@ struct SignIn: OpenEndpoint {
     }
 
     private func answer(_ attempt: Attempt) async throws(Failure) -> Response {
+        guard passwords.hasRoom else { throw .busy(.passwords) }
         let subjects = throttle.subjects(of: attempt.username, at: attempt.head)
         let known = try await database.transaction { (tx) throws(Failure) in
-            var wait = try tx.failures(of: subjects.map(\.hash)).compactMap { $0.wait(at: tx.now) }.max()
+            let failures = try tx.failures(of: subjects.map(\.hash))
+            var wait = failures.compactMap { $0.wait(at: tx.now) }.max()
             // Counted before the password is compared, and forgiven when it is right: of many guesses sent at once only
             // a few are looked at.
             for subject in subjects where subject.isName && wait == nil {
@@ -52,19 +58,24 @@ struct SignIn: OpenEndpoint {
             return Known(
                 app: try tx.appFacts(attempt.asked.app),
                 account: try attempt.username.flatMap { name throws(Failure) in try tx.signInFacts(username: name) },
-                wait: wait)
+                wait: wait, hasFailed: !failures.isEmpty)
         }
         guard let app = known.app else { return SignInPage.refusal(400, "The app that sent you here is gone.") }
         if let seconds = known.wait { return page(app, attempt, .blocked(seconds: seconds)) }
         var facts = known.account
         // Twice, because a sign-in at the same moment may have hashed the password anew meanwhile.
         for _ in 0..<2 {
-            guard try await verify(attempt.password, facts), let account = facts else { break }
+            guard try await verify(attempt.password, facts, known, subjects), let account = facts else { break }
+            let standing = successes.take(account.account.id, at: database.clock.now())
+            if let seconds = standing.retryAfter {
+                parts.observe(.limited(by: standing.rate.name))
+                return page(app, attempt, .blocked(seconds: seconds))
+            }
             if let response = try await admit(attempt, app, account, subjects) {
                 await renewHash(attempt.password, account)
                 return response
             }
-            facts = try await database.read { (tx) throws(Failure) in
+            facts = try await database.read(.underWay) { (tx) throws(Failure) in
                 try tx.signInFacts(username: account.account.username)
             }
         }
@@ -80,7 +91,7 @@ struct SignIn: OpenEndpoint {
         guard let old = facts.passwordHash, passwords.isOutdated(old), let new = try? await passwords.hash(password)
         else { return }
         do throws(Failure) {
-            try await database.transaction { (tx) throws(Failure) in
+            try await database.transaction(.underWay) { (tx) throws(Failure) in
                 try tx.renewHash(of: facts.account.id, from: old, to: new)
             }
         } catch {
@@ -88,11 +99,18 @@ struct SignIn: OpenEndpoint {
         }
     }
 
-    private func verify(_ password: String, _ facts: SignInFacts?) async throws(Failure) -> Bool {
+    private func verify(
+        _ password: String, _ facts: SignInFacts?, _ known: Known, _ subjects: [SignInThrottle.Subject]
+    ) async throws(Failure) -> Bool {
         let isOpen = facts.map { !$0.account.isDisabled } ?? false
         do throws(Passwords.Full) {
-            return try await passwords.verify(password, against: isOpen ? facts?.passwordHash : nil)
+            return try await passwords.verify(
+                password, against: isOpen ? facts?.passwordHash : nil, isSuspect: known.hasFailed)
         } catch {
+            // What nobody looked at was no failure.
+            try await database.transaction(.underWay) { (tx) throws(Failure) in
+                for subject in subjects where subject.isName { try tx.uncountFailure(of: subject.hash) }
+            }
             throw error.failure
         }
     }
@@ -106,7 +124,7 @@ struct SignIn: OpenEndpoint {
         let code = Base64URL.encode(database.entropy.bytes(32))
         let hash = parts.secrets.codes.hash(code)
         let life = parts.settings.codeLife
-        let isAdmitted = try await database.transaction { (tx) throws(Failure) in
+        let isAdmitted = try await database.transaction(.underWay) { (tx) throws(Failure) in
             guard let current = try tx.holdAccount(facts.account.id), !current.account.isDisabled,
                 current.passwordHash == facts.passwordHash
             else { return false }
@@ -132,15 +150,15 @@ struct SignIn: OpenEndpoint {
     ) async {
         parts.observe(.signedIn(outcome: .refused))
         let actor = Actor(kind: .anonymous, app: attempt.asked.app, requestID: attempt.head.id)
-        // Never the name that was typed: people type passwords there.
-        let deed = Deed(
-            .sessionRefused, .refused, of: facts.map { .account($0.account.id) }, reason: Self.reason(facts))
+        let deed = deed(facts)
+        // What is not told now takes as long all the same: it writes a row too.
+        let trace = parts.secrets.throttle.hash("unknown " + (attempt.username ?? ""))
         do throws(Failure) {
-            try await database.transaction { (tx) throws(Failure) in
+            try await database.transaction(.underWay) { (tx) throws(Failure) in
                 for subject in subjects where !subject.isName {
                     try tx.countFailure(of: subject.hash, by: subject.rule)
                 }
-                try tx.record(deed, by: actor)
+                if let deed { try tx.record(deed, by: actor) } else { try tx.leaveTrace(trace) }
             }
         } catch {
             let route = attempt.head.routePattern
@@ -148,8 +166,13 @@ struct SignIn: OpenEndpoint {
         }
     }
 
-    private static func reason(_ facts: SignInFacts?) -> String {
-        guard let facts else { return "unknown-account" }
+    /// What the audit log is told now, never the name that was typed: people type passwords there.
+    private func deed(_ facts: SignInFacts?) -> Deed? {
+        guard let facts else { return parts.unknownNames.noteOne(at: database.clock.now()).map(UnknownNames.deed) }
+        return Deed(.sessionRefused, .refused, of: .account(facts.account.id), reason: Self.reason(facts))
+    }
+
+    private static func reason(_ facts: SignInFacts) -> String {
         guard !facts.account.isDisabled else { return "account-disabled" }
         return facts.passwordHash == nil ? "no-password" : "wrong-password"
     }
@@ -193,4 +216,6 @@ private struct Known: Sendable {
     let app: AppFacts?
     let account: SignInFacts?
     let wait: Int?
+    /// Whether the name or the address has failed lately.
+    let hasFailed: Bool
 }

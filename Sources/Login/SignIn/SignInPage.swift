@@ -1,4 +1,6 @@
+import API
 import Crypto
+import Domain
 import HTTP
 import Wire
 
@@ -53,6 +55,14 @@ enum SignInPage {
             <h1>Cannot sign in</h1>
             <p role="alert">\(HTMLText.escape(words))</p>
             """)
+    }
+
+    static func tooMany(_ standing: RateStanding) -> Response {
+        let seconds = standing.retryAfter ?? 1
+        var page = refusal(429, "Too many requests come from this network. Try again in \(seconds) seconds.")
+            .adding("Retry-After", "\(seconds)")
+        page.add([standing])
+        return page
     }
 
     static var away: Response {

@@ -42,6 +42,27 @@ extension Transaction {
         return nil
     }
 
+    /// Writes a row that means nothing and is swept as the others are.
+    func leaveTrace(_ subject: [UInt8]) throws(Failure) {
+        try execute(
+            """
+            INSERT INTO sign_in_throttle (subject, failures, last_failed_at)
+            VALUES (\(subject), 0, \(now))
+            ON CONFLICT ON CONSTRAINT sign_in_throttle_pkey DO UPDATE
+            SET last_failed_at = excluded.last_failed_at
+            """)
+    }
+
+    /// Takes back the last failure of a subject, which then was none.
+    func uncountFailure(of subject: [UInt8]) throws(Failure) {
+        try execute(
+            """
+            UPDATE sign_in_throttle
+            SET failures = greatest(failures - 1, 0), blocked_until = NULL
+            WHERE subject = \(subject)
+            """)
+    }
+
     func forgive(_ subject: [UInt8]) throws(Failure) {
         try execute("DELETE FROM sign_in_throttle WHERE subject = \(subject)")
     }

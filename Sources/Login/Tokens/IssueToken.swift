@@ -9,6 +9,7 @@ struct IssueToken: OpenEndpoint {
     let parts: Parts
 
     func respond(to request: Request) async throws(Failure) -> Response {
+        if let standing = parts.excess(of: request.head) { return OAuthError.tooMany(standing) }
         guard request.head.headers["authorization"] == nil else { return OAuthError.publicClientsOnly.response }
         let grant: TokenGrant
         do throws(OAuthError) {

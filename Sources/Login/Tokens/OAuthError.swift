@@ -1,3 +1,5 @@
+import API
+import Domain
 import HTTP
 import Wire
 
@@ -52,6 +54,15 @@ struct OAuthError: Error, Sendable {
         case .temporarilyUnavailable: common + [("Retry-After", "1")]
         default: common
         }
+    }
+
+    /// RFC 6749 has no word for it; the status says it.
+    static func tooMany(_ standing: RateStanding) -> Response {
+        var response = OAuthError(.temporarilyUnavailable, "too many requests come from this network").response
+        response.status = 429
+        response.set("Retry-After", "\(standing.retryAfter ?? 1)")
+        response.add([standing])
+        return response
     }
 
     static let away = OAuthError(.temporarilyUnavailable, "try again in a moment")

@@ -12,6 +12,7 @@ struct RevokeToken: OpenEndpoint {
     let parts: Parts
 
     func respond(to request: Request) async throws(Failure) -> Response {
+        if let standing = parts.excess(of: request.head) { return OAuthError.tooMany(standing) }
         guard request.head.headers["authorization"] == nil else { return OAuthError.publicClientsOnly.response }
         let client: AppID
         let token: String
