@@ -107,6 +107,7 @@ class Site:
         self.password.write_text("the administrator of the test\n")
         token = folder / "metrics-token"
         token.write_text("the token of the metrics\n")
+        token.chmod(0o600)
         self.environment = {
             "PATH": "/usr/bin:/bin",
             "ENFILADE_DATABASE_URL": os.environ["ENFILADE_DATABASE_URL"],
