@@ -23,6 +23,8 @@ struct Batch: Sendable {
 
     let drafts: [Draft]
     let limits: Mailboxes.Limits
+    /// Milliseconds to wait for rows that somebody else holds.
+    let patience: Int
 
     func write(in tx: borrowing Transaction) throws(Failure) -> Written {
         let households = Array(Set(drafts.flatMap(\.households)))
@@ -30,7 +32,7 @@ struct Batch: Sendable {
         let found = try tx.query(
             .claiming(drafts, at: tx.now, until: tx.now + limits.maximumAge + .seconds(86_400)),
             .sharingDeviceLists(of: Array(Set(households.map(\.account)))),
-            .lockingMailboxes(of: households))
+            .lockingMailboxes(of: households), waitingForLocks: patience)
         let claimed = Set(found.a)
         let addressing = Addressing(versions: found.b, addresses: found.c)
         let earlier =

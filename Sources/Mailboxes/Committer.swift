@@ -17,7 +17,9 @@ final class Committer: Service {
     private let observe: Observe
     private let queue: SendQueue
     private let held = HeldHouseholds()
-    /// Milliseconds that a message by itself waits for a lock, after a batch with it waited in vain.
+    /// Milliseconds that a batch waits for rows that somebody else holds: other nodes' batches hold them for a few.
+    private static let usualWait = 500
+    /// The same for a message by itself, after a batch with it waited in vain.
     private static let shortWait = 100
     /// So many messages of one batch that wait in vain, one after the other, speak for all.
     private static let waitsAtMost = 5
@@ -61,24 +63,24 @@ final class Committer: Service {
             let start = ContinuousClock.now
             await settle(free)
             if !free.isEmpty { queue.noteBatch(took: ContinuousClock.now - start) }
-            await settleOneByOne(stuck, patience: .short)
+            await settleOneByOne(stuck, patience: Self.shortWait)
         }
     }
 
     private func settle(_ batch: [SendQueue.Ticket]) async {
         guard !batch.isEmpty else { return }
-        switch await outcome(of: batch.map(\.draft), patience: .usual) {
+        switch await outcome(of: batch.map(\.draft), patience: Self.usualWait) {
         case .written(let fates):
             for (ticket, fate) in zip(batch, fates) { ticket.reply.resume(returning: fate) }
         case .refused(let failure, let isHeldUp):
             // When the database itself is away, nobody needs to find that out one after the other.
             guard batch.count > 1, isHeldUp || !failure.isAway else { return Self.refuse(batch, failure) }
-            await settleOneByOne(batch, patience: isHeldUp ? .short : .usual)
+            await settleOneByOne(batch, patience: isHeldUp ? Self.shortWait : Self.usualWait)
         }
     }
 
     /// One message that cannot be written, or whose mailbox somebody else holds, must not take the others with it.
-    private func settleOneByOne(_ batch: [SendQueue.Ticket], patience: Patience) async {
+    private func settleOneByOne(_ batch: [SendQueue.Ticket], patience: Int) async {
         var rest = batch
         var waits = 0
         while let ticket = rest.first {
@@ -103,17 +105,12 @@ final class Committer: Service {
         for ticket in batch { ticket.reply.resume(returning: .failure(failure)) }
     }
 
-    /// How long to wait for rows that somebody else holds.
-    private enum Patience {
-        case usual, short
-    }
-
     private enum Outcome {
         case written([Result<Receipt, Failure>])
         case refused(Failure, isHeldUp: Bool)
     }
 
-    private func outcome(of drafts: [Draft], patience: Patience) async -> Outcome {
+    private func outcome(of drafts: [Draft], patience: Int) async -> Outcome {
         let wait = Wait()
         do throws(Failure) {
             return .written(try await commit(drafts, patience: patience, noting: wait))
@@ -123,15 +120,14 @@ final class Committer: Service {
     }
 
     private func commit(
-        _ drafts: [Draft], patience: Patience, noting wait: Wait
+        _ drafts: [Draft], patience: Int, noting wait: Wait
     ) async throws(Failure) -> [Result<Receipt, Failure>] {
         let clock = ContinuousClock()
         let start = clock.now
         let limits = limits
         let written = try await database.transaction(.underWay) { (tx) throws(Failure) in
             defer { wait.note(tx.isHeldUp) }
-            if patience == .short { try tx.waitForLocks(atMost: Self.shortWait) }
-            return try Batch(drafts: drafts, limits: limits).write(in: tx)
+            return try Batch(drafts: drafts, limits: limits, patience: patience).write(in: tx)
         }
         // Streams of this node read from memory when the bell rings, so memory comes first.
         recent.add(written.items)

@@ -18,10 +18,13 @@ extension Transaction {
     }
 
     /// Asks three things in one round trip, in their order: each sees, and may wait for, what those before it locked.
+    ///
+    /// From here to the end of the transaction no lock is waited for longer than so many milliseconds.
     package func query<A, B, C>(
-        _ a: Query<A>, _ b: Query<B>, _ c: Query<C>
+        _ a: Query<A>, _ b: Query<B>, _ c: Query<C>, waitingForLocks milliseconds: Int
     ) throws(Failure) -> (a: [A], b: [B], c: [C]) {
-        let rows = try queries([a.sql, b.sql, c.sql])
-        return (try read(rows[0], a.decode), try read(rows[1], b.decode), try read(rows[2], c.decode))
+        let patience: SQL = "SELECT pg_catalog.set_config('lock_timeout', \(String(milliseconds)), true)"
+        let rows = try queries([patience, a.sql, b.sql, c.sql])
+        return (try read(rows[1], a.decode), try read(rows[2], b.decode), try read(rows[3], c.decode))
     }
 }

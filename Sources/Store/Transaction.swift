@@ -45,11 +45,6 @@ package struct Transaction: ~Copyable {
     /// A statement was refused because it, or a lock that it needs, took too long.
     package var isHeldUp: Bool { ledger.isHeldUp }
 
-    /// Waits for locks for a shorter time than usual, until the end of the transaction.
-    package func waitForLocks(atMost milliseconds: Int) throws(Failure) {
-        try execute("SELECT pg_catalog.set_config('lock_timeout', \(String(milliseconds)), true)")
-    }
-
     /// Leaves writes to be sent together with the COMMIT, in one round trip.
     ///
     /// For those that nothing in the body needs to have been made: an error of theirs ends the transaction as a whole.

@@ -122,7 +122,8 @@ import Testing
                     "trouble: meanwhile to another mailbox: 2xx \(sent.value - before), 503 \(figures.unavailable), "
                         + "slowest \(figures.slowest.milliseconds) ms")
                 #expect(figures.unavailable == 0)
-                #expect(sent.value - before > 50, "they did not stand in line")
+                // How many there are is the machine's matter; in line behind the lock there would be one or two.
+                #expect(sent.value - before > 5, "they did not stand in line")
             }
         }
     }
