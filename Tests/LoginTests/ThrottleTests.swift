@@ -31,6 +31,16 @@ import Wire
         #expect(fail(50, apart: .seconds(899))?.count == 50)
     }
 
+    @Test("A clock that is set back by an hour locks nobody out, and the next failures are held up as before")
+    func setBack() throws {
+        let failures = try #require(fail(6, apart: .zero))
+        let now = start - .seconds(3_600)
+        #expect(failures.wait(at: now) == nil)
+        let next = rule.failed(after: failures, at: now)
+        #expect(next.wait(at: now) == 5)
+        #expect(failures.wait(at: start - .milliseconds(500)) == 3, "clocks of nodes differ a little")
+    }
+
     @Test("The wait is told in whole seconds and never as zero, and ends")
     func wait() throws {
         let failures = try #require(fail(5, apart: .zero))

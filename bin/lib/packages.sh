@@ -10,11 +10,14 @@ readonly build_packages=(
 )
 readonly run_packages=(curl postgresql-15)
 readonly python_packages=(python3 python3-venv)
+# What sets the clock of one process.
+readonly test_packages=(libfaketime)
 readonly demo_packages=(python3 python3-httpx python3-nacl)
 readonly generator_packages=(default-jre-headless)
 readonly check_packages=(shellcheck)
 readonly every_package=(
-    "${build_packages[@]}" "${run_packages[@]}" "${python_packages[@]}" "${demo_packages[@]}" "${check_packages[@]}"
+    "${build_packages[@]}" "${run_packages[@]}" "${python_packages[@]}" "${demo_packages[@]}" "${test_packages[@]}"
+    "${check_packages[@]}"
 )
 
 as_root() {

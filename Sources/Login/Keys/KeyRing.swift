@@ -33,10 +33,13 @@ final class KeyRing: Sendable {
     var verifying: [String: [UInt8]] { state.withLock { $0.verifying } }
 
     /// The key that signs now: the newest that has become active.
+    ///
+    /// When none has, the clock was set back since the first was made, and that one signs.
     func signer(at now: Instant) -> SigningKey? {
         state.withLock { state in
-            state.known.filter { $0.stored.activatesAt <= now && $0.stored.retiresAt > now }
-                .max { $0.stored.activatesAt < $1.stored.activatesAt }?.key
+            let usable = state.known.filter { $0.stored.retiresAt > now }
+                .sorted { $0.stored.activatesAt < $1.stored.activatesAt }
+            return (usable.last { $0.stored.activatesAt <= now } ?? usable.first)?.key
         }
     }
 

@@ -37,9 +37,15 @@ struct Failures: Sendable, Equatable {
     let lastAt: Instant
     let blockedUntil: Instant?
 
+    /// By how much the clocks of two nodes may differ.
+    private static let disagreement = Duration.seconds(60)
+
     /// Whole seconds until another attempt is looked at; `nil` when it is now.
+    ///
+    /// A failure that has yet to happen was counted by a clock that was set back meanwhile: nobody waits until then. The
+    /// next failure is added to it, by the clock as it is now.
     func wait(at now: Instant) -> Int? {
-        guard let blockedUntil, blockedUntil > now else { return nil }
+        guard let blockedUntil, blockedUntil > now, lastAt <= now + Self.disagreement else { return nil }
         return Int(blockedUntil.duration(since: now).components.seconds) + 1
     }
 }
