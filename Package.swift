@@ -98,17 +98,26 @@ let package = Package(
     ]
 )
 
+// The same targets twice: as tests that look at the first inputs once, and, for bin/fuzz, as a program with libFuzzer.
+let fuzzed = floor + ["Application"] + features.map { .init(stringLiteral: $0) }
 if let fuzzer {
     package.targets += [
-        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .systemLibrary(name: "CFuzzer", path: "Tests/FuzzTests/CFuzzer"),
         .executableTarget(
             name: "enfilade-fuzz",
-            dependencies: floor + ["Application", "CFuzzer"] + features.map { .init(stringLiteral: $0) },
-            path: "Tests/Fuzz/Targets",
+            dependencies: fuzzed + ["CFuzzer"],
+            path: "Tests/FuzzTests",
+            exclude: ["CFuzzer", "Corpus", "ReplayTests.swift"],
             swiftSettings: settings,
             linkerSettings: [
                 .unsafeFlags(["-Xlinker", "--whole-archive", "-Xlinker", fuzzer, "-Xlinker", "--no-whole-archive"]),
                 .linkedLibrary("stdc++"),
             ]),
+    ]
+} else {
+    package.targets += [
+        .testTarget(
+            name: "FuzzTests", dependencies: fuzzed, exclude: ["CFuzzer", "Corpus", "main.swift"],
+            swiftSettings: settings)
     ]
 }

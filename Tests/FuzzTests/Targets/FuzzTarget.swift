@@ -16,9 +16,15 @@ struct FuzzTarget: Sendable {
     static let all: [FuzzTarget] = texts + json + times + binary + streams + http + tokens + requests + operating
 }
 
-/// Ends the program when a claim does not hold, so that libFuzzer keeps the input.
+/// Who hears of a claim that does not hold, in tests.
+enum Listening {
+    @TaskLocal static var hear: (@Sendable (String) -> Void)?
+}
+
+/// Says that a claim does not hold; with nobody listening it ends the program, so that libFuzzer keeps the input.
 func expect(_ claim: @autoclosure () -> Bool, _ words: StaticString, line: Int = #line) {
     guard !claim() else { return }
+    if let hear = Listening.hear { return hear("line \(line), not true: \(words)") }
     let message = "line \(line), not true: \(words)\n"
     _ = message.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     abort()

@@ -61,7 +61,7 @@ extension FuzzTarget {
             let header = parts.count > 1 ? parts[1] : ""
             let client = proxies.client(of: head(peer, header))
             guard let client else { return }
-            expect(Address(client, port: 0)?.text == client, "a client's address has one spelling")
+            expect(Address(client.text, port: client.port) == client, "a client's address has one spelling")
             // Whatever stands further left was written by the client itself.
             let spoofed = proxies.client(of: head(peer, "192.0.2.7, \(header)"))
             expect(spoofed == client, "left of a stranger nothing is believed")
