@@ -20,7 +20,7 @@ let counting: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-Xfrontend",
 /// SwiftPM embeds what is named, and a contract test compares the names with the folder.
 let embedded: [Resource] = [
     "audit", "account", "session", "device", "mailbox", "configuration", "idempotency", "ack",
-    "audit_rights",
+    "audit_rights", "plans",
 ].enumerated().map { .embedInCode("m\(String($0.offset + 10001).dropFirst())_\($0.element).sql") }
 
 func room(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {

@@ -23,6 +23,7 @@ package struct Migration: Sendable {
         Migration(7, "idempotency", PackageResources.m0007_idempotency_sql),
         Migration(8, "ack", PackageResources.m0008_ack_sql),
         Migration(9, "audit_rights", PackageResources.m0009_audit_rights_sql),
+        Migration(10, "plans", PackageResources.m0010_plans_sql),
     ]
 
     private init(_ version: Int, _ name: String, _ sql: [UInt8]) {

@@ -36,7 +36,7 @@ extension Transaction {
         case (nil, nil, let outcome?, nil): along("outcome", "\(outcome.rawValue)", in: stretch, limit)
         case (nil, nil, nil, let action?): merged(action.names, in: stretch, limit)
         case (nil, nil, let outcome?, let action?):
-            merged(action.names, in: stretch + " AND outcome = \(outcome.rawValue)", limit)
+            merged(action.names, and: outcome, in: stretch, limit)
         default: ordered(stretch + equalities(filter), by: "index", limit)
         }
     }
@@ -51,14 +51,26 @@ extension Transaction {
     }
 
     /// The leaves of several actions: each is read in its own order, so that nothing but a page has to be sorted.
-    private static func merged(_ names: [String], in stretch: SQL, _ limit: Int) -> SQL {
-        """
-        SELECT part.index, part.entry_id
-        FROM unnest(\(names)) AS wanted (name)
-        CROSS JOIN LATERAL (\(along("action", "wanted.name", in: stretch, limit))) AS part
-        ORDER BY part.index
-        LIMIT \(limit)
-        """
+    private static func merged(
+        _ names: [String], and outcome: Deed.Outcome? = nil, in stretch: SQL, _ limit: Int
+    ) -> SQL {
+        let part: SQL
+        if let outcome {
+            let value = outcome.rawValue
+            part = ordered(
+                stretch
+                    + " AND action >= wanted.name AND action <= wanted.name AND outcome >= \(value) AND outcome <= \(value)",
+                by: "action, outcome, index", limit)
+        } else {
+            part = along("action", "wanted.name", in: stretch, limit)
+        }
+        return """
+            SELECT part.index, part.entry_id
+            FROM unnest(\(names)) AS wanted (name)
+            CROSS JOIN LATERAL (\(part)) AS part
+            ORDER BY part.index
+            LIMIT \(limit)
+            """
     }
 
     /// Several filters at once: which index is best is the planner's to say.

@@ -50,11 +50,8 @@ extension Transaction {
             WHERE r.app_id = \(app) AND \(SQL.isEnrolled("r.device_id"))
             """
         if let after { sql += " AND r.device_id > \(after)" }
-        if !filter.isEmpty {
-            // Naming all states lets a revision alone use the index that begins with the state.
-            let states = filter.state.map { [$0] } ?? Report.State.allCases
-            sql += " AND r.state = ANY(\(states.map(\.rawValue)))"
-        }
+        // Each combination has an index that ends in the device.
+        if let state = filter.state { sql += " AND r.state = \(state.rawValue)" }
         if let revision = filter.revision { sql += " AND r.revision = \(revision)" }
         sql += " ORDER BY r.device_id LIMIT \(limit)"
         return try query(sql) { row throws(PostgresError) in

@@ -4,6 +4,7 @@ import Store
 import Wire
 
 // Forgetting. Rows are taken with SKIP LOCKED: the sweeper waits for nobody, so it can be part of no deadlock.
+// They are deleted by their place: a join with the whole table tempts the planner to read all of it, once it expects many.
 
 extension Transaction {
     /// Deletes a little behind the acknowledgements of some mailboxes.
@@ -17,14 +18,17 @@ extension Transaction {
                 LIMIT \(Sweep.mailboxes)
                 FOR NO KEY UPDATE SKIP LOCKED
             ), gone AS (
-                DELETE FROM mailbox_item i
-                USING (
-                    SELECT x.mailbox_id, x.seq
+                DELETE FROM mailbox_item
+                WHERE ctid = ANY(ARRAY(
+                    SELECT old.place
                     FROM behind b
-                    JOIN mailbox_item x ON x.mailbox_id = b.mailbox_id AND x.seq > b.swept_through AND x.seq <= b.through
-                    FOR UPDATE OF x SKIP LOCKED
-                ) old
-                WHERE i.mailbox_id = old.mailbox_id AND i.seq = old.seq
+                    CROSS JOIN LATERAL (
+                        SELECT x.ctid AS place
+                        FROM mailbox_item x
+                        WHERE x.mailbox_id = b.mailbox_id AND x.seq > b.swept_through AND x.seq <= b.through
+                        OFFSET 0
+                        FOR UPDATE SKIP LOCKED
+                    ) AS old))
                 RETURNING 1
             ), moved AS (
                 UPDATE mailbox_ack a
@@ -44,32 +48,28 @@ extension Transaction {
     func sweepExpired() throws(Failure) -> Int {
         try execute(
             """
-            DELETE FROM mailbox_item i
-            USING (
-                SELECT mailbox_id, seq
+            DELETE FROM mailbox_item
+            WHERE ctid = ANY(ARRAY(
+                SELECT ctid
                 FROM mailbox_item
                 WHERE keep_until <= \(now)
                 ORDER BY keep_until
                 LIMIT \(Sweep.rows)
-                FOR UPDATE SKIP LOCKED
-            ) old
-            WHERE i.mailbox_id = old.mailbox_id AND i.seq = old.seq
+                FOR UPDATE SKIP LOCKED))
             """)
     }
 
     func sweepMessages() throws(Failure) -> Int {
         try execute(
             """
-            DELETE FROM message m
-            USING (
-                SELECT sender_device, id
+            DELETE FROM message
+            WHERE ctid = ANY(ARRAY(
+                SELECT ctid
                 FROM message
                 WHERE keep_until <= \(now)
                 ORDER BY keep_until
                 LIMIT \(Sweep.rows)
-                FOR UPDATE SKIP LOCKED
-            ) old
-            WHERE m.sender_device = old.sender_device AND m.id = old.id
+                FOR UPDATE SKIP LOCKED))
             """)
     }
 
