@@ -78,12 +78,14 @@ extension Transaction {
     }
 
     /// Sessions that ended lately, by the clock of the database, which also stamped their ends.
+    ///
+    /// By the start of this statement: no index could be asked for a time that changes from row to row.
     func sessionsEnded(within span: Duration) throws(Failure) -> [SessionID] {
         try query(
             """
             SELECT id
             FROM session
-            WHERE ended_at > clock_timestamp() - make_interval(secs => \(Double(span.components.seconds)))
+            WHERE ended_at > statement_timestamp() - make_interval(secs => \(Double(span.components.seconds)))
             """
         ) { row throws(PostgresError) in try row[0] as SessionID }
     }

@@ -159,7 +159,8 @@ extension SendMessage {
             database: database, limits: Mailboxes.Limits(), recent: RecentItems(clock: Epoch()),
             sweeper: Sweeper(database: database, limits: Mailboxes.Limits()) { _ in }
         ) { _ in }
-        return SendMessage(committer: committer, limits: Mailboxes.Limits(), clock: Epoch())
+        let limits = Mailboxes.Limits()
+        return SendMessage(committer: committer, limits: limits, rates: SendLimit(limits), clock: Epoch())
     }
 }
 

@@ -15,7 +15,7 @@ struct PlanTests {
         max_wal_size = 8GB
         """
     /// Whatever a page, a look-up or a step of the sweeper may read; a page has 50 rows.
-    private static let most = 5_000
+    private static let most = 1_000
     private static let big: Set<String> = [
         "account", "app", "session", "refresh_token", "device", "device_list", "mailbox", "mailbox_ack", "mailbox_item",
         "message", "configuration_revision", "configuration_report", "audit_entry", "audit_leaf", "sign_in_throttle",
