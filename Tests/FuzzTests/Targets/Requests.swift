@@ -1,6 +1,5 @@
 import API
 import Domain
-import Glibc
 import HTTP
 import Wire
 
@@ -9,7 +8,6 @@ import Wire
 @testable import Configuration
 @testable import Devices
 @testable import Mailboxes
-@testable import Postgres
 @testable import Store
 @testable import Updates
 
@@ -67,7 +65,10 @@ extension FuzzTarget {
             }
         },
         body("message") { request in
-            guard let draft = try? sending?.draft(from: request, caller, device) else { return }
+            let now = Instant(microseconds: 0)
+            let limits = Mailboxes.Limits()
+            let read = try? request.parse { Draft(&$0, from: caller, device, within: limits, at: now) }
+            guard let draft = read else { return }
             expect((1...256).contains(draft.itemCount), "a message has envelopes, and not too many")
             expect(draft.byteCount <= request.body.count, "ciphertexts are no longer than the body")
             expect(draft.digest.count == 32, "a message has a digest")
@@ -128,7 +129,6 @@ extension FuzzTarget {
         session: SessionID(UUID(high: 7, low: 7)), scopes: [.mailbox], expiresAt: Instant(microseconds: 0),
         device: device, requestID: "r")
     private static let listener = API.Listener(caller: caller, device: device)
-    private static let sending = SendMessage.unconnected
 
     private static func body(_ name: String, _ look: @escaping @Sendable (Request) -> Void) -> FuzzTarget {
         FuzzTarget(name, longest: 2048) { bytes in
@@ -147,27 +147,4 @@ extension FuzzTarget {
         let keys = (try? JSON.parse(request.body))?.fields?.keys ?? []
         expect(keys.allSatisfy { key in known.contains { same($0, key) } }, "no unknown field is taken")
     }
-}
-
-extension SendMessage {
-    /// One that reads bodies and can send nothing.
-    fileprivate static var unconnected: SendMessage? {
-        let pool = Pool(Pool.Settings(conninfo: "host=/nowhere"))
-        let bell = Bell(conninfo: "host=/nowhere", node: UUID(high: 0, low: 0)) { _ in }
-        let database = Database(pool: pool, bell: bell, clock: Epoch(), entropy: Zeros())
-        let committer = Committer(
-            database: database, limits: Mailboxes.Limits(), recent: RecentItems(clock: Epoch()),
-            sweeper: Sweeper(database: database, limits: Mailboxes.Limits()) { _ in }
-        ) { _ in }
-        let limits = Mailboxes.Limits()
-        return SendMessage(committer: committer, limits: limits, rates: SendLimit(limits), clock: Epoch())
-    }
-}
-
-private struct Epoch: Domain.Clock {
-    func now() -> Instant { Instant(microseconds: 0) }
-}
-
-private struct Zeros: Entropy {
-    func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 }
