@@ -98,6 +98,7 @@ package final class Application: Sendable {
         await server.drain(grace: .seconds(wiring.settings.drainSeconds))
         await wiring.close(services)
         await monitor?.drain(grace: .seconds(1))
+        wiring.figures.attach(nil)
         wiring.observe(.stopped)
     }
 

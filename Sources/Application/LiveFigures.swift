@@ -28,7 +28,8 @@ final class LiveFigures: Sendable {
         self.clock = clock
     }
 
-    func attach(_ server: Server) { self.server.withLock { $0 = server } }
+    /// What is attached holds these figures through its routes: it is let go of at the end.
+    func attach(_ server: Server?) { self.server.withLock { $0 = server } }
 
     func page() -> String {
         var page = MetricsPage()

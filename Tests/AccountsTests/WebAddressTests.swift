@@ -48,6 +48,7 @@ import Testing
             ("http://app.example.com/", false), ("app.example.com/open/*", false),
             ("https://app.example.com/#x", false),
             ("https://user@app.example.com/", false), ("https://a*b.example.com/", false),
+            ("https://app.example.com/%4*1", false),
         ])
     func universalLinks(text: String, isOne: Bool) {
         #expect(WebAddress.isUniversalLink(text) == isOne)

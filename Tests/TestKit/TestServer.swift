@@ -23,6 +23,8 @@ package final class TestServer: Site {
     package var monitorPort: Int? { application.monitorPort }
     package var issuer: String { settings.issuer }
     package var observations: [Observation] { observed.all }
+    /// Held by what observes, and so for as long as any part of the server is in memory.
+    package var witness: AnyObject { observed }
 
     private init(
         database: String, clock: ManualClock, machine: ManualClock, settings: Settings, application: Application,

@@ -16,7 +16,7 @@ enum WebAddress {
 
     /// Whether a web page there may open an app: `https`, in its path `*` for any rest, before its host `*.` for any part.
     static func isUniversalLink(_ text: String) -> Bool {
-        guard (9...512).contains(text.utf8.count), isPlain(text.filter { $0 != "*" }) else { return false }
+        guard (9...512).contains(text.utf8.count), isPlain(text, or: UInt8(ascii: "*")) else { return false }
         guard let (scheme, rest) = split(text), scheme == "https", var name = authorityText(rest) else { return false }
         if name.hasPrefix("*.") { name = name.dropFirst(2) }
         return Authority(name)?.isHost ?? false
@@ -51,11 +51,12 @@ enum WebAddress {
     private static func isBracket(_ byte: UInt8) -> Bool { Ascii.isOne(byte, of: "[]") }
 
     /// Of the characters of RFC 3986 without `#` and `*`, and with whole escapes.
-    private static func isPlain(_ text: String) -> Bool {
+    private static func isPlain(_ text: String, or other: UInt8? = nil) -> Bool {
         let bytes = Array(text.utf8)
         return bytes.indices.allSatisfy { index in
             guard bytes[index] == UInt8(ascii: "%") else {
-                return Ascii.isAlphanumeric(bytes[index]) || Ascii.isOne(bytes[index], of: "-._~:/?[]@!$&'()+,;=")
+                return Ascii.isAlphanumeric(bytes[index]) || bytes[index] == other
+                    || Ascii.isOne(bytes[index], of: "-._~:/?[]@!$&'()+,;=")
             }
             return index + 2 < bytes.count && bytes[index + 1...index + 2].allSatisfy(Ascii.isHexDigit)
         }
