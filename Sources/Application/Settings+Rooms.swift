@@ -61,6 +61,7 @@ extension Settings {
         limits.sendsOfDevice = scaled(limits.sendsOfDevice)
         limits.sendsOfAccount = scaled(limits.sendsOfAccount)
         limits.longestLine = .milliseconds(longestWait)
+        limits.lockWait = lockTimeout / 4
         limits.maximumAge = .seconds(mailboxDays * 86_400)
         return limits
     }

@@ -17,9 +17,7 @@ final class Committer: Service {
     private let observe: Observe
     private let queue: SendQueue
     private let held = HeldHouseholds()
-    /// Milliseconds that a batch waits for rows that somebody else holds: other nodes' batches hold them for a few.
-    private static let usualWait = 500
-    /// The same for a message by itself, after a batch with it waited in vain.
+    /// Milliseconds that a message by itself waits for a lock, after a batch with it waited in vain.
     private static let shortWait = 100
     /// So many messages of one batch that wait in vain, one after the other, speak for all.
     private static let waitsAtMost = 5
@@ -69,13 +67,13 @@ final class Committer: Service {
 
     private func settle(_ batch: [SendQueue.Ticket]) async {
         guard !batch.isEmpty else { return }
-        switch await outcome(of: batch.map(\.draft), patience: Self.usualWait) {
+        switch await outcome(of: batch.map(\.draft), patience: limits.lockWait) {
         case .written(let fates):
             for (ticket, fate) in zip(batch, fates) { ticket.reply.resume(returning: fate) }
         case .refused(let failure, let isHeldUp):
             // When the database itself is away, nobody needs to find that out one after the other.
             guard batch.count > 1, isHeldUp || !failure.isAway else { return Self.refuse(batch, failure) }
-            await settleOneByOne(batch, patience: isHeldUp ? Self.shortWait : Self.usualWait)
+            await settleOneByOne(batch, patience: isHeldUp ? Self.shortWait : limits.lockWait)
         }
     }
 

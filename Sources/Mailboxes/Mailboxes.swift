@@ -84,6 +84,8 @@ extension Mailboxes {
         package var pageBytes = 1024 * 1024
         /// When a send would wait longer than this for its commit, it is refused.
         package var longestLine = Duration.seconds(1)
+        /// Milliseconds that a batch waits for rows that somebody else holds: other nodes' batches hold them for a few.
+        package var lockWait = 500
         package var sweepEvery = Duration.seconds(10)
 
         package init() {}

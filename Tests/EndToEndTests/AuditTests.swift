@@ -286,9 +286,8 @@ extension SignedIn {
     }
 
     private func untilSequenced() async throws {
-        let deadline = ContinuousClock.now + .seconds(10)
-        while try await server.sql("SELECT count(*) FROM audit_pending") != "0\n" {
-            guard ContinuousClock.now < deadline else { throw TestServer.Fault("entries wait for their place") }
+        try await until("every entry has its place", within: .seconds(10)) {
+            try await server.sql("SELECT count(*) FROM audit_pending") == "0\n"
         }
     }
 }

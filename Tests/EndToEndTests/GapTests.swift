@@ -26,8 +26,8 @@ struct GapTests {
             let cast = try await Cast.gather(on: server)
             let text = String(repeating: "x", count: 900)
             for _ in 1...9 { #expect(try await cast.other.send(text, to: cast.member).status == 201) }
-            while try await cast.member.owner.get("/v1/mailbox")["gaps"]?.items?.isEmpty != false {
-                try await Task.sleep(for: .milliseconds(50))
+            try await until("the sweeper has trimmed") {
+                try await cast.member.owner.get("/v1/mailbox")["gaps"]?.items?.isEmpty == false
             }
             try await expect(trimmedThrough: 6, of: 9, by: cast)
         }

@@ -68,7 +68,7 @@ import Wire
 
     /// Waits until that many stand in line and the first has stood there for longer than the line may take.
     private func fill(_ queue: String, of server: TestServer, with count: Int) async throws {
-        while try await waiting(in: queue, of: server) < count {}
+        try await until("\(count) wait for \(queue)") { try await waiting(in: queue, of: server) >= count }
         let start = ContinuousClock.now
         while ContinuousClock.now - start < .milliseconds(server.settings.longestWait * 2) { await Task.yield() }
     }
@@ -123,7 +123,9 @@ import Wire
                     let headers = [("Authorization", "Bearer \(admin.accessToken)")]
                     group.addTask { try await client.send("GET", "/v1/accounts", headers: headers).status }
                 }
-                while try await blocked(on: server) < server.settings.lanes {}
+                try await until("every lane waits for the lock") {
+                    try await blocked(on: server) >= server.settings.lanes
+                }
                 let start = ContinuousClock.now
                 while ContinuousClock.now - start < .milliseconds(2_500) { await Task.yield() }
                 #expect(try await server.makeClient().send("GET", "/readyz").status == 200)
@@ -165,11 +167,8 @@ import Wire
             let cast = try await Cast.gather(on: server)
             let hold = try await Hold("mailbox_item", of: server)
             try await withThrowingTaskGroup(of: Int.self) { group in
-                var sent = 0
                 // Two commits are under way at a time; whoever comes after them stands in line.
-                while try await waiting(in: "sends", of: server) == 0 {
-                    guard sent < 3 else { continue }
-                    sent += 1
+                for sent in 1...3 {
                     let sender = cast.other.at(server.nearby)
                     group.addTask { try await sender.send("held", to: cast.recipient).status }
                     try await settle(sent, on: server)
@@ -178,7 +177,6 @@ import Wire
                 expectRefusal(try await cast.other.send("refused", to: cast.recipient))
                 try await hold.letGo()
                 for try await status in group { #expect(status == 201) }
-                #expect(sent == 3)
             }
             let page = try await cast.recipient.owner.get("/v1/mailbox")
             #expect(page["items"]?.items?.count == 3)
@@ -190,7 +188,7 @@ import Wire
         func reached() async throws -> Int {
             try await blocked(on: server) + max(0, try await waiting(in: "sends", of: server))
         }
-        while try await reached() < count {}
+        try await until("\(count) sends have come to the committer") { try await reached() >= count }
     }
 
     /// Statements of the server that wait for a lock.

@@ -14,8 +14,8 @@ struct StreamTests {
                 _ = try await stream.next("ready")
                 #expect(try await server.metric("enfilade_mailbox_watched") == 1)
                 stream.close()
-                try await server.eventually { try await server.metric("enfilade_streams") == 0 }
-                try await server.eventually { try await server.metric("enfilade_mailbox_watched") == 0 }
+                try await until("the stream is gone") { try await server.metric("enfilade_streams") == 0 }
+                try await until("its mailbox is forgotten") { try await server.metric("enfilade_mailbox_watched") == 0 }
             }
         }
     }
@@ -31,7 +31,7 @@ struct StreamTests {
             #expect(refused.problem == "/problems/rate-limited")
             #expect(refused.header("Retry-After") != nil)
             streams.removeLast().close()
-            try await server.eventually { try await server.metric("enfilade_streams") == 3 }
+            try await until("the closed stream is gone") { try await server.metric("enfilade_streams") == 3 }
             _ = try await EventReader.open(cast.member.owner).next("ready")
         }
     }
@@ -63,10 +63,5 @@ extension TestServer {
         let page = try await client.send("GET", "/metrics", headers: [("Authorization", "Bearer \(token)")])
         let line = page.text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
         return line.flatMap { Double($0.dropFirst(name.count + 1)) }
-    }
-
-    /// Asks until it is so, or the test's time is over.
-    fileprivate func eventually(_ condition: () async throws -> Bool) async throws {
-        while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
     }
 }

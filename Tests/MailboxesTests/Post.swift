@@ -80,7 +80,9 @@ final class Post: Sendable {
         func number(_ sql: String) async throws -> Int {
             Int(try await PostgresCluster.shared.psql(sql).filter(\.isNumber)) ?? -1
         }
-        while try await number("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'") != 0 {}
+        try await until("every backend has ended") {
+            try await number("SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'") == 0
+        }
         return try await number("SELECT deadlocks FROM pg_stat_database WHERE datname = '\(name)'")
     }
 

@@ -131,7 +131,7 @@ struct WaitingTests {
                 return Int(try await PostgresCluster.shared.psql(sql, database: post.name).filter(\.isNumber)) ?? -1
             }
             // Counted by the backend with a delay.
-            while try await updates("n_tup_upd") < 40 { try await Task.sleep(for: .milliseconds(20)) }
+            try await until("the updates are counted") { try await updates("n_tup_upd") >= 40 }
             #expect(try await updates("n_tup_hot_upd") >= 39)
             #expect(try await post.mailboxes.sweep() == Mailboxes.Swept(items: 40, messages: 0))
         }

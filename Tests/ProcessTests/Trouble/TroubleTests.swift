@@ -140,17 +140,6 @@ import Testing
     }
 }
 
-/// Asks until it is so.
-func until(
-    _ what: String, within limit: Duration = .seconds(30), _ isSo: () async throws -> Bool
-) async throws {
-    let end = ContinuousClock.now + limit
-    while try await !isSo() {
-        guard ContinuousClock.now < end else { throw TestServer.Fault("it never was so: \(what)") }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-}
-
 extension PrivatePostgres {
     func connections(of program: String = "%") async throws -> Int {
         let sql = """
