@@ -55,10 +55,10 @@ let package = Package(
         .target(
             name: "Contract", path: "openapi", resources: [.embedInCode("openapi.yaml")], swiftSettings: settings),
         room("Store", ["Domain", "Migrations", "Postgres", "Wire"]),
-        room("API", ["HTTP", "Store", "Domain", "Wire"]),
+        room("API", ["HTTP", "Lanes", "Store", "Domain", "Wire"]),
 
         // The features.
-        room("Login", floor),
+        room("Login", floor + ["Lanes"]),
         room("Accounts", floor),
         room("Devices", floor),
         room("Mailboxes", floor + ["Lanes"]),
@@ -81,7 +81,7 @@ let package = Package(
             name: "TestKit", dependencies: floor + ["Application", "Lanes"], path: "Tests/TestKit",
             swiftSettings: settings),
         tests("WireTests", ["Wire"]),
-        tests("CryptoTests", ["Crypto", "CSodium", "Domain", "Wire"]),
+        tests("CryptoTests", ["Crypto", "CSodium", "Domain", "TestKit", "Wire"]),
         tests("LanesTests", ["Lanes"]),
         tests("PostgresTests", ["Postgres", "Lanes", "TestKit", "Wire"]),
         tests("HTTPTests", ["HTTP", "TestKit", "Wire"]),

@@ -1,6 +1,6 @@
 package import Domain
 package import HTTP
-import Synchronization
+import Lanes
 package import Wire
 
 /// A rate, counted for each key on this node alone.
@@ -9,35 +9,37 @@ package import Wire
 /// costs nothing and can be forgotten. With `keys` of them under way, those that would be forgotten first make room.
 package final class RateLimit<Key: Hashable & Sendable>: Sendable {
     package let rate: Rate
+    /// Of one shard.
     private let bound: Int
-    private let fullAt = Mutex<[Key: Instant]>([:])
+    private let shards: Shards<[Key: Instant]>
 
     package init(_ rate: Rate, keys bound: Int = 10_000) {
         self.rate = rate
-        self.bound = bound
+        // Few keys would be shared out unevenly.
+        let shards = bound < 1_000 ? 1 : 16
+        self.bound = bound / shards
+        self.shards = Shards(shards) { [:] }
     }
 
     /// Spends some of the key's, when it has them; more than there can ever be counts as all there are.
     package func take(_ key: Key, _ count: Int = 1, at now: Instant) -> RateStanding {
         guard rate.isLimited else { return RateStanding(rate: rate, remaining: rate.burst, reset: 0, retryAfter: nil) }
-        return fullAt.withLock { take(key, count, &$0, now) }
+        return shards.withLock(for: key) { take(key, count, &$0, now) }
     }
 
     /// Spends one of each key's, or of nobody's when one of them has none; returns how the worst off stands.
     package func takeAll(_ keys: [Key], at now: Instant) -> RateStanding? {
         guard rate.isLimited else { return nil }
-        return fullAt.withLock { fullAt in
-            var worst: RateStanding?
-            for (index, key) in keys.enumerated() {
-                let standing = take(key, 1, &fullAt, now)
-                if standing.retryAfter != nil {
-                    for spent in keys.prefix(index) { giveBack(spent, 1, &fullAt) }
-                    return standing
-                }
-                if standing.remaining < worst?.remaining ?? .max { worst = standing }
+        var worst: RateStanding?
+        for (index, key) in keys.enumerated() {
+            let standing = take(key, at: now)
+            guard standing.retryAfter == nil else {
+                for spent in keys.prefix(index) { giveBack(spent, 1) }
+                return standing
             }
-            return worst
+            if standing.remaining < worst?.remaining ?? .max { worst = standing }
         }
+        return worst
     }
 
     /// The same as `take`, as a failure when there are none left.
@@ -52,7 +54,10 @@ package final class RateLimit<Key: Hashable & Sendable>: Sendable {
 
     /// Takes back what was spent on something that another limit refused.
     package func giveBack(_ key: Key, _ count: Int) {
-        fullAt.withLock { giveBack(key, count, &$0) }
+        shards.withLock(for: key) { fullAt in
+            guard let known = fullAt[key] else { return }
+            fullAt[key] = known - rate.interval * min(count, rate.burst)
+        }
     }
 
     private func take(_ key: Key, _ count: Int, _ fullAt: inout [Key: Instant], _ now: Instant) -> RateStanding {
@@ -65,11 +70,6 @@ package final class RateLimit<Key: Hashable & Sendable>: Sendable {
         if known == nil { makeRoom(in: &fullAt, now) }
         fullAt[key] = next
         return standing(fullAt: next, now, retryAfter: nil)
-    }
-
-    private func giveBack(_ key: Key, _ count: Int, _ fullAt: inout [Key: Instant]) {
-        guard let known = fullAt[key] else { return }
-        fullAt[key] = known - rate.interval * min(count, rate.burst)
     }
 
     private func standing(fullAt: Instant, _ now: Instant, retryAfter: Duration?) -> RateStanding {

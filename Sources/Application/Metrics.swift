@@ -1,17 +1,17 @@
 import Domain
-import Synchronization
+import Lanes
 
 /// The counters behind `/metrics`, made from the same observations as the log.
 ///
 /// Labels are route patterns, methods and statuses: few, and nobody's data.
 final class Metrics: Sendable {
-    private struct Series: Hashable {
+    fileprivate struct Series: Hashable {
         let method: String
         let route: String
         let status: Int
     }
 
-    private struct State {
+    fileprivate struct State {
         var requests: [Series: Int] = [:]
         var durations: [String: Histogram] = [:]
         var failures = 0
@@ -31,10 +31,11 @@ final class Metrics: Sendable {
         var events = 0
     }
 
-    private let state = Mutex(State())
+    /// Every request is noted.
+    private let shards = Shards { State() }
 
     func note(_ observation: Observation) {
-        state.withLock { state in
+        shards.withLockOfThread { state in
             switch observation {
             case .request(let request):
                 let series = Series(method: request.method, route: request.route, status: request.status)
@@ -62,7 +63,7 @@ final class Metrics: Sendable {
     }
 
     func write(to page: inout MetricsPage) {
-        let state = state.withLock { $0 }
+        let state = shards.all.reduce(into: State()) { $0.add($1) }
         page.counter("enfilade_http_requests", "Requests answered.", labels: ["method", "route", "status"]) { sample in
             for (series, count) in state.requests {
                 sample([series.method, series.route, "\(series.status)"], Double(count))
@@ -93,6 +94,28 @@ final class Metrics: Sendable {
     }
 }
 
+extension Metrics.State {
+    fileprivate mutating func add(_ other: Self) {
+        requests.merge(other.requests, uniquingKeysWith: +)
+        durations.merge(other.durations) { $0.adding($1) }
+        failures += other.failures
+        turnedAway.merge(other.turnedAway, uniquingKeysWith: +)
+        limited.merge(other.limited, uniquingKeysWith: +)
+        falters.merge(other.falters, uniquingKeysWith: +)
+        commits += other.commits
+        messages += other.messages
+        items += other.items
+        commitSeconds += other.commitSeconds
+        sweptItems += other.sweptItems
+        sequenced += other.sequenced
+        signIns.merge(other.signIns, uniquingKeysWith: +)
+        refreshRepeats += other.refreshRepeats
+        streamsOpened += other.streamsOpened
+        streamsClosed.merge(other.streamsClosed, uniquingKeysWith: +)
+        events += other.events
+    }
+}
+
 /// Latencies in buckets from 1 ms to 10 s.
 struct Histogram: Sendable {
     static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -103,6 +126,13 @@ struct Histogram: Sendable {
     mutating func note(_ seconds: Double) {
         counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
         sum += seconds
+    }
+
+    func adding(_ other: Histogram) -> Histogram {
+        var both = self
+        for index in counts.indices { both.counts[index] += other.counts[index] }
+        both.sum += other.sum
+        return both
     }
 }
 

@@ -17,8 +17,7 @@ final class Crew: Sendable {
         var waitedFor = 0.0
         var threads: [Thread] = []
         var idle = 0
-        /// How long a thread works on a job, smoothed; zero until the first is done.
-        var typicalWork = Duration.zero
+        var pace = Pace()
         var isClosed = false
     }
 
@@ -61,7 +60,7 @@ final class Crew: Sendable {
         guard waiting >= 0 else { return true }
         guard Double(waiting) < Double(maximumWaiting) * share else { return false }
         guard let longestLine else { return true }
-        return state.typicalWork * waiting <= longestLine * count * share
+        return state.pace.time(for: waiting, by: count) <= longestLine * share
     }
 
     /// Takes no more jobs, lets the threads finish what was accepted, and waits for them when asked.
@@ -93,8 +92,7 @@ final class Crew: Sendable {
     private func next(after worked: Duration?) -> Job? {
         state.withLock { state in
             state.idle += 1
-            guard let worked else { return }
-            state.typicalWork = state.typicalWork == .zero ? worked : (state.typicalWork * 7 + worked) / 8
+            if let worked { state.pace.note(worked) }
         }
         signal.wait()
         return state.withLock { state in

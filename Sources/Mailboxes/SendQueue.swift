@@ -1,4 +1,5 @@
 import Domain
+import Lanes
 import Synchronization
 
 /// The answer to one send.
@@ -45,8 +46,8 @@ final class SendQueue: Sendable {
         var figures = Figures()
         var isClosed = false
         var takers: [CheckedContinuation<Void, Never>] = []
-        /// How long a batch takes from here to its commit, smoothed; zero until the first one is done.
-        var typicalBatch = Duration.zero
+        /// Of batches, from here to their commit.
+        var pace = Pace()
     }
 
     private enum Entry {
@@ -95,10 +96,7 @@ final class SendQueue: Sendable {
 
     /// Notes how long a batch took, from which the time that the line takes is told.
     func noteBatch(took duration: Duration) {
-        state.withLock { state in
-            let known = state.typicalBatch
-            state.typicalBatch = known == .zero ? duration : (known * 7 + duration) / 8
-        }
+        state.withLock { $0.pace.note(duration) }
     }
 
     /// Refuses new sends; those that wait are still to be taken.
@@ -137,7 +135,7 @@ final class SendQueue: Sendable {
         let batches = max(
             figures.messages / bounds.batchMessages, figures.items / bounds.batchItems,
             figures.bytes / bounds.batchBytes)
-        return state.typicalBatch * batches > bounds.longestLine * bounds.batchesUnderWay
+        return state.pace.time(for: batches, by: bounds.batchesUnderWay) > bounds.longestLine
     }
 
     private func take(from state: inout State) -> (batch: [Ticket], late: [Ticket]) {

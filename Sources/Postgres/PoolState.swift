@@ -18,8 +18,8 @@ struct PoolState {
     private let longestLine: Duration
     private var arriving = Line<any Call>()
     private var underWay = Line<any Call>()
-    /// How long a lane works on a call, smoothed; zero until the first was served.
-    private var typicalWork = Duration.zero
+    /// Of calls, each on its lane.
+    private var pace = Pace()
     private(set) var turnedAway = 0
     private(set) var waitedFor = 0.0
     private(set) var served = 0
@@ -69,14 +69,14 @@ struct PoolState {
     /// Whether the line would take too long to reach who arrives now, or has not moved for as long.
     private func isLineTooLong(at now: ContinuousClock.Instant) -> Bool {
         if let first = arriving.first, now - first.enteredAt > longestLine { return true }
-        return typicalWork * waitingCount > longestLine * max(connected, 1)
+        return pace.time(for: waitingCount, by: connected) > longestLine
     }
 
     /// What a connected lane does next: nil means that it is idle until it is woken.
     ///
     /// `work` is how long it worked on its last call, when it just has.
     mutating func next(for lane: Int, after work: Duration?) -> (any Call)? {
-        if let work { typicalWork = typicalWork == .zero ? work : (typicalWork * 15 + work) / 16 }
+        if let work { pace.note(work) }
         if let call = handed[lane] {
             handed[lane] = nil
             lanes[lane] = .leased

@@ -1,4 +1,5 @@
 import Domain
+import Lanes
 import Synchronization
 
 /// A verified access token, and what was last known of its session.
@@ -21,37 +22,32 @@ final class KnownToken: Sendable {
 /// Access tokens that were verified before, at most twice `half` of them: the older half is forgotten at once.
 ///
 /// Verifying an Ed25519 signature takes far longer than the rest of a small request; a token is shown hundreds of times.
-/// Every request comes by here, so the cache is in shards, each with a lock of its own.
 final class TokenCache: Sendable {
-    private final class Shard: Sendable {
-        struct State {
-            var young: [Key: KnownToken] = [:]
-            var old: [Key: KnownToken] = [:]
-        }
-
-        let state = Mutex(State())
+    private struct State {
+        var young: [Key: KnownToken] = [:]
+        var old: [Key: KnownToken] = [:]
     }
 
     /// Hashed by the end of the signature, which is as good as random; compared as a whole.
     private struct Key: Hashable {
         let text: String
 
-        func hash(into hasher: inout Hasher) { hasher.combine(Self.tail(text)) }
-
-        static func tail(_ text: String) -> UInt64 { text.utf8.suffix(10).reduce(0) { $0 &* 67 &+ UInt64($1) } }
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(text.utf8.suffix(10).reduce(0) { $0 &* 67 &+ UInt64($1) })
+        }
     }
 
     private let half: Int
-    private let shards: [Shard]
+    private let shards: Shards<State>
 
     init(half: Int = 4096, shards: Int = 16) {
         self.half = max(1, half / shards)
-        self.shards = (0..<shards).map { _ in Shard() }
+        self.shards = Shards(shards) { State() }
     }
 
     subscript(text: String) -> KnownToken? {
         let key = Key(text: text)
-        return shard(of: key).state.withLock { state in
+        return shards.withLock(for: key) { state in
             if let token = state.young[key] { return token }
             guard let token = state.old[key] else { return nil }
             Self.add(token, key, half, to: &state)
@@ -61,13 +57,11 @@ final class TokenCache: Sendable {
 
     func keep(_ token: KnownToken, for text: String) {
         let key = Key(text: text)
-        shard(of: key).state.withLock { Self.add(token, key, half, to: &$0) }
+        shards.withLock(for: key) { Self.add(token, key, half, to: &$0) }
     }
 
-    private func shard(of key: Key) -> Shard { shards[Int(Key.tail(key.text) >> 7) % shards.count] }
-
-    private static func add(_ token: KnownToken, _ key: Key, _ half: Int, to state: inout Shard.State) {
-        if state.young.count >= half { state = Shard.State(old: state.young) }
+    private static func add(_ token: KnownToken, _ key: Key, _ half: Int, to state: inout State) {
+        if state.young.count >= half { state = State(old: state.young) }
         state.young[key] = token
     }
 }
