@@ -38,9 +38,7 @@ package struct TrustedProxies: Sendable {
     /// `nil` when the address is not to be trusted, and on loopback, where everybody behind an unnamed proxy would share one.
     package func network(of head: RequestHead) -> [UInt8]? {
         guard let address = client(of: head) else { return nil }
-        let bytes = address.bytes
-        let isLoopback = bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 }
-        return isLoopback ? nil : Array(bytes.prefix(8))
+        return address.isLoopback ? nil : address.network
     }
 
     /// Whether what this peer says of others is believed.
@@ -60,7 +58,7 @@ private struct Network: Sendable {
             bits = bytes.count * 8
             return
         }
-        guard let bits = UInt16(plain: parts[1]), bits <= bytes.count * 8 else { return nil }
+        guard let bits = Int64(decimal: parts[1]), bits <= bytes.count * 8 else { return nil }
         self.bits = Int(bits)
     }
 
@@ -87,15 +85,8 @@ extension Address {
             rest = host[colon...]
             host = host[..<colon]
         }
-        guard rest.isEmpty || (rest.first == ":" && UInt16(plain: rest.dropFirst()) != nil) else { return nil }
+        let isPort = rest.first == ":" && Int64(decimal: rest.dropFirst()).map { $0 <= 65_535 } ?? false
+        guard rest.isEmpty || isPort else { return nil }
         self.init(String(host), port: 0)
-    }
-}
-
-extension UInt16 {
-    /// A number in digits only; `init(_:)` alone would take a sign, too.
-    fileprivate init?(plain text: Substring) {
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        self.init(text)
     }
 }

@@ -4,7 +4,11 @@ import Glibc
 package enum File {
     /// The first line of a file of at most 64 KiB, without its end; `nil` when it cannot be read.
     package static func firstLine(of path: String) -> String? {
-        guard let bytes = read(path, upTo: 65_536) else { return nil }
+        read(path, upTo: 65_536).flatMap(firstLine(of:))
+    }
+
+    /// The first line, without its end; `nil` when it is no UTF-8.
+    static func firstLine(of bytes: [UInt8]) -> String? {
         let line = bytes.prefix { $0 != 0x0A }
         return String(validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
     }

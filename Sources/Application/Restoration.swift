@@ -17,7 +17,7 @@ package struct Restoration: Sendable {
             let restoration = Restoration(
                 mailboxes: try Mailboxes.restored(in: tx), sessions: try tx.endEverySession(because: .backupRestored),
                 devices: try tx.enrolledDevices())
-            try tx.record(
+            tx.record(
                 Deed(.backupRestored, of: Deed.Target(.server, nil), after: restoration.facts),
                 by: Actor(kind: .operator))
             return restoration

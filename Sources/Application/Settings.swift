@@ -111,8 +111,8 @@ package struct Setting: Sendable {
 }
 
 extension Settings {
-    /// Reads the environment and, for what it does not say, a file; a name that begins with `ENFILADE_` and means nothing is a fault too, so that typing
-    /// errors are not silently the default.
+    /// Reads the environment and, for what it does not say, a file; a name that begins with `ENFILADE_` and means nothing
+    /// is a fault too, so that typing errors are not silently the default.
     package init(environment: [String: String], file: SettingsFile? = nil) throws(SettingFaults) {
         self.init()
         var faults: [SettingFault] = []

@@ -82,17 +82,12 @@ extension Setting {
         Setting(
             name: name, meaning: meaning, isSecret: false,
             read: { text, settings in
-                guard let value = plain(text), range.contains(value) else {
+                guard let value = Int64(decimal: text).flatMap(Int.init(exactly:)), range.contains(value) else {
                     return "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
                 }
                 settings[keyPath: path] = value
                 return nil
             }, show: { "\($0[keyPath: path])" })
-    }
-
-    /// A number in digits only; `Int` alone would take a sign, too.
-    private static func plain(_ text: some StringProtocol) -> Int? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 
     private static func endpoint(
@@ -102,14 +97,14 @@ extension Setting {
         Setting(
             name: name, meaning: meaning, isSecret: false, sample: sample,
             read: { text, settings in
-                guard let colon = text.lastIndex(of: ":"), let number = plain(text[text.index(after: colon)...]),
-                    (0...65_535).contains(number)
+                guard let colon = text.lastIndex(of: ":"),
+                    let number = Int64(decimal: text[text.index(after: colon)...]), number <= 65_535
                 else { return "must be ADDRESS:PORT, for instance 127.0.0.1:8080 or [::1]:8080" }
                 var host = text[..<colon]
                 if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
                 guard !host.isEmpty else { return "must begin with an address" }
                 settings[keyPath: address] = String(host)
-                settings[keyPath: port] = number
+                settings[keyPath: port] = Int(number)
                 return nil
             },
             show: { settings in
@@ -148,14 +143,14 @@ extension Setting {
         meaning: "file with the bearer token of /metrics; without it there is no /metrics",
         isSecret: true, namesFile: true, sample: "/etc/enfilade/metrics-token",
         read: { path, settings in
-            guard let found = File.opened(path), let text = File.firstLine(of: path) else {
-                return "names a file that cannot be read"
-            }
+            guard let found = File.opened(path) else { return "names a file that cannot be read" }
             if let objection = found.standing.objection { return "names a file that \(objection)" }
             guard !found.standing.isOpenToAll else {
                 return "names a file that everybody can read (mode \(found.standing.octal)); chmod o-rwx"
             }
-            guard text.utf8.count >= 16 else { return "names a file whose first line is shorter than 16 characters" }
+            guard let text = File.firstLine(of: found.bytes), text.utf8.count >= 16 else {
+                return "names a file whose first line is shorter than 16 characters"
+            }
             settings.metricsToken = text
             return nil
         }, show: { $0.metricsToken ?? "" })

@@ -37,6 +37,7 @@ final class Wiring: Sendable {
     private let audit: Audit
     private let migrator: Migrator
     private let clockWatch: ClockWatch
+    private let databaseCheck: SharedCheck
     private let passwordLanes: LaneGroup
     private let entropy = SystemEntropy()
     private let clock: any Clock
@@ -87,6 +88,9 @@ final class Wiring: Sendable {
             database: database, sources: [mailboxes.updates, configuration.updates], settings: settings.updates,
             observe: observe)
         clockWatch = ClockWatch(database: kept, clock: machine, observe: observe)
+        databaseCheck = SharedCheck { [migrator, clockWatch] () async throws(Failure) in
+            try await Self.check(migrator, clockWatch)
+        }
         gate = Gate(
             authenticator: login.authenticator, requests: settings.requests, clock: clock, observe: observe)
         figures = LiveFigures(
@@ -197,8 +201,6 @@ final class Wiring: Sendable {
     private var readiness: ShowReadiness {
         ShowReadiness(
             isDraining: { [self] in isDraining.load(ordering: .relaxed) }, isFresh: { [login] in login.isFresh },
-            check: SharedCheck { [migrator, clockWatch] () async throws(Failure) in
-                try await Self.check(migrator, clockWatch)
-            })
+            check: databaseCheck)
     }
 }

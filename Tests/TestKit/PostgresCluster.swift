@@ -133,11 +133,21 @@ extension PostgresCluster {
         try await aside { try self.dropDatabase(name) }
     }
 
+    /// Asks again when it was turned away at the door: where a crowd storms the server, even a superuser can find every
+    /// process slot taken by those who are about to be turned away.
     @discardableResult
     package func psql(
         _ text: String, database: String = "postgres", role: Role = .superuser
     ) async throws -> String {
-        try await aside { try self.psql(text, database: database, role: role) }
+        let end = ContinuousClock.now + .seconds(5)
+        while true {
+            do {
+                return try await aside { try self.psql(text, database: database, role: role) }
+            } catch let fault as Command.Fault where fault.description.contains("too many clients already") {
+                guard ContinuousClock.now < end else { throw fault }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
     }
 }
 
@@ -181,10 +191,7 @@ extension PostgresCluster {
     private static var parent: String { environment("TMPDIR") ?? "/tmp" }
 
     private static func makeDirectory() throws -> String {
-        var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
-        let isMade = mkdtemp(&template) != nil
-        guard isMade else { throw Fault.system("no directory in \(parent)") }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let path = makeTemporaryFolder(prefix) else { throw Fault.system("no directory in \(parent)") }
         if geteuid() == 0 { try Command(["chown", "postgres:", path]).run() }
         return path
     }

@@ -23,7 +23,7 @@ package struct Address: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What belongs to one site: an IPv4 address, or the /64 that an IPv6 host may fill with addresses as it likes.
-    var network: [UInt8] { bytes.count == 16 ? Array(bytes[..<8]) : bytes }
+    package var network: [UInt8] { bytes.count == 16 ? Array(bytes[..<8]) : bytes }
 
     package var isLoopback: Bool {
         bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
