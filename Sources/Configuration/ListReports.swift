@@ -19,7 +19,7 @@ struct ListReports: Endpoint {
             revision: try parameters.integer("revision", in: 0...maxRevision))
         let reports = try await database.transaction { (tx) throws(Failure) in
             try tx.requireApp(app)
-            try tx.record(Deed(.configurationReportsRead, of: .configuration(app)), by: caller.actor)
+            tx.record(Deed(.configurationReportsRead, of: .configuration(app)), by: caller.actor)
             return try tx.reports(of: app, filter, after: after, limit: limit + 1)
         }
         return .page(reports, limit: limit, by: \.device) { $0.write(to: &$1) }

@@ -58,7 +58,7 @@ extension Transaction {
         let action: Deed.Action = rolledBackFrom == nil ? .configurationPublished : .configurationRolledBack
         let deed = Deed(
             action, of: .configuration(publication.app), before: before, after: .object(after), reason: reason)
-        try record(deed, by: caller.actor)
+        record(deed, by: caller.actor)
         ring(.configuration(publication.app))
     }
 }

@@ -34,7 +34,7 @@ struct ReportConfiguration: Endpoint {
                 reportedAt: tx.now)
             // A device that says the same again has done nothing new.
             guard try tx.save(report, of: caller.app) else { return }
-            try tx.record(Self.deed(report, asked.reasons, in: caller.app), by: caller.actor)
+            tx.record(Self.deed(report, asked.reasons, in: caller.app), by: caller.actor)
         }
         return .noContent
     }

@@ -66,6 +66,6 @@ extension Device {
 
 extension Transaction {
     func recordChange(of before: Device, to after: Device, by actor: Actor) throws(Failure) {
-        try record(Deed(.deviceChanged, of: .device(after.id), before: before.facts, after: after.facts), by: actor)
+        record(Deed(.deviceChanged, of: .device(after.id), before: before.facts, after: after.facts), by: actor)
     }
 }

@@ -43,7 +43,7 @@ struct EnrolDevice: Endpoint {
     /// Writes down an enrolment that did not happen; when even that fails, it still did not happen.
     private func recordRefusal(_ reason: String, _ caller: Caller) async {
         let deed = Deed(.deviceRefused, .refused, of: .account(caller.account), reason: reason)
-        try? await database.transaction(.underWay) { (tx) throws(Failure) in try tx.record(deed, by: caller.actor) }
+        try? await database.transaction(.underWay) { (tx) throws(Failure) in tx.record(deed, by: caller.actor) }
     }
 }
 
@@ -72,7 +72,7 @@ extension Transaction {
         }
         if after.facts != before.facts { try recordChange(of: before, to: after, by: caller.actor) }
         if session.device == nil {
-            try record(Deed(.deviceEnrolled, of: .device(after.id), after: after.facts), by: caller.actor)
+            record(Deed(.deviceEnrolled, of: .device(after.id), after: after.facts), by: caller.actor)
         }
         guard let device = try device(after.id) else { throw .broken(cause: "an enrolled device is not there") }
         return (device, known == nil)

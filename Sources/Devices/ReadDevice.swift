@@ -15,7 +15,7 @@ struct ReadDevice: Endpoint {
         let device = try await database.read { (tx) throws(Failure) in try tx.device(id, for: caller) }
         if device.account != caller.account {
             try await database.transaction { (tx) throws(Failure) in
-                try tx.record(Deed(.devicesRead, of: .device(id)), by: caller.actor)
+                tx.record(Deed(.devicesRead, of: .device(id)), by: caller.actor)
             }
         }
         guard !request.holds(device.etag) else { return .notModified(device.etag) }

@@ -28,7 +28,7 @@ struct RemoveDevice: Endpoint {
             try tx.closeMailboxes(on: id)
             try tx.bumpDeviceList(of: device.account)
             let facts: JSON = ["sessionsEnded": .number(JSON.Number(Int64(ended)))]
-            try tx.record(Deed(.deviceRemoved, of: .device(id), before: current.facts, after: facts), by: caller.actor)
+            tx.record(Deed(.deviceRemoved, of: .device(id), before: current.facts, after: facts), by: caller.actor)
         }
         return .noContent
     }

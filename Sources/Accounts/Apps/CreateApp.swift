@@ -23,7 +23,7 @@ struct CreateApp: Endpoint {
                     id: asked.id, registration: asked.registration, isBuiltIn: false, createdAt: tx.now,
                     updatedAt: tx.now, version: 1)
                 try tx.insert(app)
-                try tx.record(Deed(.appCreated, of: .app(app.id), after: app.registration.facts), by: caller.actor)
+                tx.record(Deed(.appCreated, of: .app(app.id), after: app.registration.facts), by: caller.actor)
                 return .json(201, etag: app.etag, location: app.location) { app.write(to: &$0) }
             }
         }

@@ -25,7 +25,7 @@ struct RemoveApp: Endpoint {
             try tx.forgetConfiguration(of: id)
             try tx.deleteApp(id)
             let facts: JSON = ["sessionsEnded": .number(JSON.Number(Int64(ended.count)))]
-            try tx.record(
+            tx.record(
                 Deed(.appRemoved, of: .app(id), before: app.registration.facts, after: facts), by: caller.actor)
         }
         return .noContent

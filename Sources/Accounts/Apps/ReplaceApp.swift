@@ -51,7 +51,7 @@ extension Transaction {
             facts["sessionsEnded"] = .number(JSON.Number(Int64(ended.count)))
         }
         if lost.contains(.mailbox) { try closeMailboxes(in: after.id) }
-        try record(
+        record(
             Deed(.appChanged, of: .app(after.id), before: before.registration.facts, after: .object(facts)), by: actor)
     }
 }

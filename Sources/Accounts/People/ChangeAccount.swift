@@ -81,7 +81,7 @@ extension Transaction {
             let ended = try endSessions(of: after.id, because: .accountChanged)
             facts["sessionsEnded"] = .number(JSON.Number(Int64(ended.count)))
         }
-        try record(
+        record(
             Deed(.accountChanged, of: .account(after.id), before: before.facts, after: .object(facts)), by: actor)
         return after
     }

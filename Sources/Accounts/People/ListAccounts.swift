@@ -13,7 +13,7 @@ struct ListAccounts: Endpoint {
         let limit = try parameters.limit()
         let after = try parameters.after(AccountID.self)
         let accounts = try await database.transaction { (tx) throws(Failure) in
-            try tx.record(Deed(.accountsRead, of: nil), by: caller.actor)
+            tx.record(Deed(.accountsRead, of: nil), by: caller.actor)
             return try tx.accounts(after: after, limit: limit + 1)
         }
         return .page(accounts, limit: limit, by: \.id) { $0.write(to: &$1) }

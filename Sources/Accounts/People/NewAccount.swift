@@ -48,7 +48,7 @@ extension Transaction {
             hasPassword: passwordHash != nil, createdAt: now, updatedAt: now)
         try insert(account, passwordHash: passwordHash)
         try createDeviceList(of: account.id)
-        try record(Deed(.accountCreated, of: .account(account.id), after: account.facts), by: actor)
+        record(Deed(.accountCreated, of: .account(account.id), after: account.facts), by: actor)
         return account
     }
 }

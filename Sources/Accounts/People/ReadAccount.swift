@@ -13,7 +13,7 @@ struct ReadAccount: Endpoint {
         _ = try request.parameters()
         let account = try await database.transaction { (tx) throws(Failure) in
             guard let account = try tx.account(id) else { throw .missing("There is no such account.") }
-            if id != caller.account { try tx.record(Deed(.accountsRead, of: .account(id)), by: caller.actor) }
+            if id != caller.account { tx.record(Deed(.accountsRead, of: .account(id)), by: caller.actor) }
             return account
         }
         guard !request.holds(account.etag) else { return .notModified(account.etag) }

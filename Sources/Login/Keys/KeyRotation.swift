@@ -59,7 +59,7 @@ struct KeyRotation: Service {
             try tx.keepSigningKeys(until: next + settings.accessTokenLife + Self.lead)
             try tx.deleteRetiredKeys()
             try tx.insert(key)
-            try tx.record(Deed(.signingKeyMade, of: Deed.Target(.signingKey, key.id)), by: Actor(kind: .system))
+            tx.record(Deed(.signingKeyMade, of: Deed.Target(.signingKey, key.id)), by: Actor(kind: .system))
             return current + [key]
         }
         try ring.load(keys)

@@ -24,7 +24,7 @@ struct EndSession: Endpoint {
                 throw .missing("There is no such session.")
             }
             let facts: JSON = ["account": .string(session.account.description), "app": .string(session.app.text)]
-            try tx.record(
+            tx.record(
                 Deed(.sessionEnded, of: .session(id), before: facts, reason: ending.rawValue), by: caller.actor)
         }
         return .noContent

@@ -44,7 +44,7 @@ extension Transaction {
     /// Ends a live session whose time is over.
     func expire(_ session: SessionID) throws(Failure) {
         guard try endSession(session, because: .expired) else { return }
-        try record(
+        record(
             Deed(.sessionEnded, of: .session(session), reason: SessionEnding.expired.rawValue),
             by: Actor(kind: .system, session: session))
     }

@@ -158,7 +158,7 @@ struct SignIn: OpenEndpoint {
                 for subject in subjects where !subject.isName {
                     try tx.countFailure(of: subject.hash, by: subject.rule)
                 }
-                if let deed { try tx.record(deed, by: actor) } else { try tx.leaveTrace(trace) }
+                if let deed { tx.record(deed, by: actor) } else { try tx.leaveTrace(trace) }
             }
         } catch {
             let route = attempt.head.routePattern

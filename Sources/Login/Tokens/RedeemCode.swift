@@ -52,7 +52,7 @@ extension Transaction {
         ]
         let actor = Actor(
             kind: .account, id: account.id.description, app: app, session: session, requestID: requestID)
-        try record(Deed(.sessionStarted, of: .session(session), after: facts), by: actor)
+        record(Deed(.sessionStarted, of: .session(session), after: facts), by: actor)
     }
 
     private func firstRefreshToken(
@@ -70,7 +70,7 @@ extension Transaction {
         let deed = Deed(
             .authorizationCodeReused, .refused, of: .session(session),
             after: ["account": .string(code.account.description)], reason: SessionEnding.codeReused.rawValue)
-        try record(deed, by: Actor(kind: .anonymous, app: code.app, session: session, requestID: requestID))
+        record(deed, by: Actor(kind: .anonymous, app: code.app, session: session, requestID: requestID))
         return .badCode
     }
 }

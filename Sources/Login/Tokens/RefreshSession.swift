@@ -47,7 +47,7 @@ extension Transaction {
 
     private func endSession(_ session: SessionRecord, reusedBy requestID: String) throws(Failure) {
         try endSession(session.id, because: .tokenReused)
-        try record(
+        record(
             Deed(
                 .refreshTokenReused, .refused, of: .session(session.id),
                 after: ["account": .string(session.account.description)], reason: SessionEnding.tokenReused.rawValue),

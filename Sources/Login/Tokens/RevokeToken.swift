@@ -40,7 +40,7 @@ struct RevokeToken: OpenEndpoint {
             else { return true }
             let actor = Actor(
                 kind: .account, id: session.account.description, app: client, session: id, requestID: requestID)
-            try tx.record(Deed(.sessionEnded, of: .session(id), reason: SessionEnding.signedOut.rawValue), by: actor)
+            tx.record(Deed(.sessionEnded, of: .session(id), reason: SessionEnding.signedOut.rawValue), by: actor)
             return true
         }
         guard isKnown else { return OAuthError.unknownClient.response }
