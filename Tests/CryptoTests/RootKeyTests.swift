@@ -1,4 +1,5 @@
 import Glibc
+import TestKit
 import Testing
 import Wire
 
@@ -152,8 +153,7 @@ private struct Folder {
     let root: String
 
     static func use(_ work: (Folder) throws -> Void) throws {
-        var template = Array("/tmp/enfilade-root-key-XXXXXX".utf8CString)
-        let folder = Folder(root: try #require(mkdtemp(&template).map { String(cString: $0) }))
+        let folder = Folder(root: try #require(makeTemporaryFolder("enfilade-root-key-")))
         defer {
             for name in ["root-key", "one", "other", "pipe", "file"] { unlink(folder.path(name)) }
             rmdir(folder.root)

@@ -71,9 +71,8 @@ private struct Gate: Sendable {
 }
 
 @Suite struct LaneGroupTests {
-    @Test func `a full line refuses and then takes jobs again`() async throws {
-        let group = LaneGroup(name: "group", count: 1, waiting: 1)
-        let gate = Gate()
+    /// Keeps a thread of the group at work until the gate opens; returns when it is.
+    private func occupy(_ group: LaneGroup, until gate: Gate) async -> Task<Int, any Error> {
         let started = Log()
         let running = Task {
             try await group.run {
@@ -81,6 +80,13 @@ private struct Gate: Sendable {
             }.get()
         }
         while started.numbers.isEmpty { await Task.yield() }
+        return running
+    }
+
+    @Test func `a full line refuses and then takes jobs again`() async throws {
+        let group = LaneGroup(name: "group", count: 1, waiting: 1)
+        let gate = Gate()
+        let running = await occupy(group, until: gate)
         let waiting = Task { try await group.run { 2 }.get() }
         while group.waiting == 0 { await Task.yield() }
         await #expect(throws: LaneGroup.Full.self) { try await group.run { 3 } }
@@ -100,13 +106,7 @@ private struct Gate: Sendable {
             let end = ContinuousClock.now + .milliseconds(15)
             while ContinuousClock.now < end {}
         }
-        let started = Log()
-        let running = Task {
-            try await group.run {
-                started.append(1); gate.wait(); return 1
-            }.get()
-        }
-        while started.numbers.isEmpty { await Task.yield() }
+        let running = await occupy(group, until: gate)
         var waiting: [Task<Int, any Error>] = []
         while group.hasRoom(), waiting.count < 100 {
             let count = waiting.count

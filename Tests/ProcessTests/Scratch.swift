@@ -7,10 +7,10 @@ final class Scratch: Sendable {
     let path: String
 
     init() throws {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/enfilade-process-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw TestServer.Fault("no folder in \(parent)") }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let folder = makeTemporaryFolder("enfilade-process-") else {
+            throw TestServer.Fault("no temporary folder can be made")
+        }
+        path = folder
     }
 
     deinit {

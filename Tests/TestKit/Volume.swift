@@ -8,10 +8,8 @@ package final class Volume: Sendable {
 
     /// Nil where mounting is not allowed: only root may, and not in every container.
     package init?(megabytes: Int) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/enfilade-volume-XXXXXX".utf8CString)
-        guard geteuid() == 0, mkdtemp(&template) != nil else { return nil }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard geteuid() == 0, let folder = makeTemporaryFolder("enfilade-volume-") else { return nil }
+        path = folder
         do {
             try Command(["mount", "-t", "tmpfs", "-o", "size=\(megabytes)m,mode=1777", "enfilade-test", path]).run()
             let script = #"read -r _; umount -l "$1"; rmdir "$1""#
