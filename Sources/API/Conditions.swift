@@ -33,12 +33,14 @@ extension Request {
     }
 
     private static func names(_ header: String, _ tag: ETag, isWeak: Bool) -> Bool {
-        header.split(separator: ",").contains { part in
-            var candidate = part.drop { $0 == " " || $0 == "\t" }
-            while candidate.last == " " || candidate.last == "\t" { candidate = candidate.dropLast() }
-            if candidate == "*" { return true }
-            if isWeak, candidate.hasPrefix("W/") { candidate = candidate.dropFirst(2) }
-            return candidate == tag.text
+        // The usual header of one strong tag needs no taking apart.
+        if header == tag.text { return true }
+        return header.utf8.split(separator: 0x2C).contains { part in
+            var candidate = part.drop { $0 == 0x20 || $0 == 0x09 }
+            while let last = candidate.last, last == 0x20 || last == 0x09 { candidate = candidate.dropLast() }
+            if candidate.elementsEqual("*".utf8) { return true }
+            if isWeak, candidate.starts(with: "W/".utf8) { candidate = candidate.dropFirst(2) }
+            return candidate.elementsEqual(tag.text.utf8)
         }
     }
 }

@@ -150,10 +150,10 @@ extension RequestHead {
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1); nothing else is looked at.
     package func bearerToken() throws(Failure) -> String {
         guard let header = headers["authorization"] else { throw .unauthenticated(.noToken) }
-        let scheme = "bearer "
-        guard header.utf8.count > scheme.utf8.count, header.prefix(scheme.count).lowercased() == scheme else {
-            throw .unauthenticated(.badToken)
-        }
-        return String(header.dropFirst(scheme.count))
+        let scheme = "bearer ".utf8
+        // Setting the sixth bit makes letters small, and of nothing else a letter or a blank.
+        let start = header.utf8.prefix(scheme.count).map { $0 | 0x20 }
+        guard header.utf8.count > scheme.count, start.elementsEqual(scheme) else { throw .unauthenticated(.badToken) }
+        return String(Substring(header.utf8.dropFirst(scheme.count)))
     }
 }

@@ -1,5 +1,5 @@
 package import Domain
-import Glibc
+package import Glibc
 import Synchronization
 import Wire
 
@@ -10,8 +10,6 @@ import Wire
 package final class Log: Sendable {
     private let descriptor: Int32
     private let clock: any Clock
-    /// Whole lines only: two threads never share one.
-    private let turn = Mutex(())
     /// Requests turned away by each line since that was last told, and when.
     private let turnedAway = Mutex<[Queue: (count: Int, toldAt: Instant?)]>([:])
     private static let pause = Duration.seconds(10)
@@ -23,12 +21,12 @@ package final class Log: Sendable {
 
     package func note(_ observation: Observation) {
         if case .turnedAway(let queue) = observation { return noteTurnedAway(from: queue) }
-        var writer = JSONWriter()
+        var writer = JSONWriter(capacity: 512)
         writer.beginObject()
         writer.field("time", clock.now())
         guard Self.describe(observation, &writer) else { return }
         writer.endObject()
-        write(writer.finish() + [0x0A])
+        write(writer.finishLine())
     }
 
     /// A line that is too long turns away hundreds a second: they are told of together, now and then.
@@ -50,20 +48,30 @@ package final class Log: Sendable {
         writer.field("queue", queue.rawValue)
         writer.field("requests", due)
         writer.endObject()
-        write(writer.finish() + [0x0A])
+        write(writer.finishLine())
     }
 
+    /// Writes a line whole, without a lock: a request would wait for another's system call.
+    ///
+    /// The system keeps threads' lines apart: it writes to a file in one piece, and to a pipe up to `PIPE_BUF`, which no line
+    /// reaches (`longestCause`).
     private func write(_ line: [UInt8]) {
-        turn.withLock { _ in
-            var rest = line[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0 && errno == EINTR { continue }
-                // Nobody is left to tell that the log cannot be written.
-                guard count > 0 else { return }
-                rest = rest.dropFirst(count)
-            }
+        var rest = line[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            // Nobody is left to tell that the log cannot be written.
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
         }
+    }
+
+    /// In bytes; escaped, each may become six.
+    private static let longestCause = 512
+
+    private static func shortened(_ cause: String) -> String {
+        guard cause.utf8.count > longestCause else { return cause }
+        return String(decoding: cause.utf8.prefix(longestCause), as: UTF8.self) + "…"
     }
 
     /// Returns `false` for what is only counted.
@@ -80,11 +88,11 @@ package final class Log: Sendable {
             event("failed", "error", &writer)
             writer.field("requestId", requestID)
             writer.field("route", route)
-            writer.field("cause", cause)
+            writer.field("cause", shortened(cause))
         case .faltered(let task, let cause):
             event("faltered", "error", &writer)
             writer.field("task", "\(task)")
-            writer.field("cause", cause)
+            writer.field("cause", shortened(cause))
         case .recovered(let task):
             event("recovered", "info", &writer)
             writer.field("task", "\(task)")

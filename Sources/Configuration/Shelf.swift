@@ -1,10 +1,12 @@
 import Domain
-import Synchronization
+import Lanes
 
 /// Values that this node has read, each loaded once at a time however many ask for it.
 ///
 /// Loads are numbered in the order they began. A value is kept only when its load began after the last `forget`, and
 /// after the load of what it would replace; whoever asked before a `forget` may still get what was true before it.
+///
+/// All devices of an app ask for the same value, so threads have copies of it: made, and taken back, under the one lock.
 final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Result<Value, Failure>?, Never>
     private typealias Follower = CheckedContinuation<Turn, Never>
@@ -45,9 +47,18 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         case load(UInt64)
     }
 
+    private struct Copy {
+        let value: Value
+        let until: Time
+    }
+
+    /// So often at least a value in use goes past the lock, which is where its use is noted.
+    private static var longestCopy: Duration { .milliseconds(100) }
+
     private let maximumAge: Duration?
     private let capacity: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
+    private let copies = Shards<[Key: Copy]> { [:] }
 
     /// - Parameters:
     ///   - maximumAge: how long a value is believed without being checked; `nil` for values that never change.
@@ -60,7 +71,24 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The value, when it is here and young enough.
     func held(for key: Key) -> Value? {
         let now = Time.now
-        return state.withLock { held(key, &$0, now) }
+        if let copy = copies.withLockOfThread({ $0[key] }), now < copy.until { return copy.value }
+        return state.withLock { state in
+            guard let value = held(key, &state, now) else { return nil }
+            copy(value, for: key, until: state.entries[key]?.checkedAt, now)
+            return value
+        }
+    }
+
+    private func copy(_ value: Value, for key: Key, until checkedAt: Time?, _ now: Time) {
+        var until = now + Self.longestCopy
+        if let checkedAt, let maximumAge { until = min(until, checkedAt + maximumAge) }
+        copies.withLockOfThread { $0[key] = Copy(value: value, until: until) }
+    }
+
+    /// Takes a value off the shelf, copies included.
+    private func drop(_ key: Key, _ state: inout State) {
+        state.entries[key] = nil
+        copies.withEach { $0[key] = nil }
     }
 
     /// The value from here, from a load that is under way, or from a load of its own.
@@ -126,7 +154,7 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func forget(_ key: Key) {
         state.withLock { state in
             state.forgottenAt = state.nextNumber()
-            state.entries[key] = nil
+            drop(key, &state)
         }
     }
 
@@ -138,7 +166,7 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     ) async throws(Failure) {
         let start = Time.now
         let (number, used) = state.withLock { state in
-            state.entries = state.entries.filter { $0.value.usedAt.duration(to: start) < period }
+            for (key, entry) in state.entries where entry.usedAt.duration(to: start) >= period { drop(key, &state) }
             return (state.nextNumber(), state.entries.mapValues(\.value))
         }
         guard !used.isEmpty else { return }
@@ -149,7 +177,7 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 if current.contains(key) {
                     state.entries[key]?.checkedAt = start
                 } else {
-                    state.entries[key] = nil
+                    drop(key, &state)
                 }
             }
         }
@@ -208,8 +236,9 @@ final class Shelf<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if state.entries.count >= capacity, state.entries[key] == nil,
             let oldest = state.entries.min(by: { $0.value.usedAt < $1.value.usedAt })
         {
-            state.entries[oldest.key] = nil
+            drop(oldest.key, &state)
         }
+        drop(key, &state)
         state.entries[key] = Entry(value: value, load: number, checkedAt: start, usedAt: .now)
     }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The threads behind a lane or a group, and the one line of jobs in front of them.
 final class Crew: Sendable {
     typealias Job = @Sendable () -> Void
@@ -21,7 +19,7 @@ final class Crew: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let signal = Semaphore()
     private let count: Int
     private let maximumWaiting: Int

@@ -1,14 +1,13 @@
 internal import Glibc
-internal import Synchronization
 
 /// Something that every request touches, in several places with a lock each.
 ///
 /// A contended `Mutex` spins, and with more threads than cores its holder is often not running.
 package final class Shards<Value: Sendable>: Sendable {
     private final class Shard: Sendable {
-        let value: Mutex<Value>
+        let value: Lock<Value>
 
-        init(_ value: Value) { self.value = Mutex(value) }
+        init(_ value: Value) { self.value = Lock(value) }
     }
 
     private let shards: [Shard]
@@ -19,6 +18,11 @@ package final class Shards<Value: Sendable>: Sendable {
 
     /// What is there of each.
     package var all: [Value] { shards.map { $0.value.withLock { $0 } } }
+
+    /// Does the same in every place, one after the other.
+    package func withEach<E: Error>(_ body: (inout Value) throws(E) -> Void) throws(E) {
+        for shard in shards { try shard.value.withLock { (value) throws(E) in try body(&value) } }
+    }
 
     /// The place of a key: always the same one.
     package func withLock<R: Sendable, E: Error>(

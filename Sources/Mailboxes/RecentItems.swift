@@ -1,6 +1,6 @@
 import API
 import Domain
-import Synchronization
+import Lanes
 import Wire
 
 /// The newest items of mailboxes that somebody on this node listens to, encoded once, so that live delivery reads nothing.
@@ -43,7 +43,7 @@ final class RecentItems: Sendable {
 
     private let clock: any Clock
     private let bounds: Bounds
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(clock: any Clock, bounds: Bounds = Bounds()) {
         self.clock = clock

@@ -1,6 +1,5 @@
 import Domain
 import Lanes
-import Synchronization
 
 /// The answer to one send.
 struct Receipt: Sendable {
@@ -56,7 +55,7 @@ final class SendQueue: Sendable {
     }
 
     let bounds: Bounds
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ bounds: Bounds = Bounds()) { self.bounds = bounds }
 

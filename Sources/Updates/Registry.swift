@@ -1,6 +1,6 @@
 import Domain
+import Lanes
 import Store
-import Synchronization
 
 /// The open streams of this node, found by what rings for them, and counted for each device and account.
 final class Registry: Sendable {
@@ -12,7 +12,7 @@ final class Registry: Sendable {
 
     private let streamsPerDevice: Int
     private let streamsPerAccount: Int
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(streamsPerDevice: Int, streamsPerAccount: Int) {
         self.streamsPerDevice = streamsPerDevice

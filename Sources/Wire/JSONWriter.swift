@@ -12,6 +12,12 @@ package struct JSONWriter: Sendable {
     /// The bytes written.
     package consuming func finish() -> [UInt8] { bytes }
 
+    /// The bytes written, as one line of JSON Lines.
+    package consuming func finishLine() -> [UInt8] {
+        bytes.append(Ascii.lineFeed)
+        return bytes
+    }
+
     package mutating func beginObject() { begin(Ascii.openBrace) }
     package mutating func endObject() { end(Ascii.closeBrace) }
     package mutating func beginArray() { begin(Ascii.openBracket) }

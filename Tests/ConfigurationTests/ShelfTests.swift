@@ -1,4 +1,5 @@
 import Domain
+import Lanes
 import Synchronization
 import Testing
 
@@ -68,6 +69,18 @@ import Testing
         source.finish(with: .success(1))
         #expect(try await early.value == 1)
         #expect(shelf.held(for: "a") == 2)
+    }
+
+    @Test("A value that was forgotten is nowhere, whichever thread had a copy of it")
+    func copies() async throws {
+        let shelf = Shelf<String, Int>(maximumAge: nil, capacity: 10)
+        let lanes = (0..<8).map { Lane(name: "reader-\($0)") }
+        for round in 1...50 {
+            _ = try await shelf.value(for: "a") { () async throws(Failure) in round }
+            for lane in lanes { #expect(await lane.run { shelf.held(for: "a") } == round) }
+            shelf.forget("a")
+            for lane in lanes { #expect(await lane.run { shelf.held(for: "a") } == nil) }
+        }
     }
 
     @Test("A value that is too old is loaded again")

@@ -16,7 +16,15 @@ package struct Address: Sendable, Hashable, CustomStringConvertible {
 
     /// The textual form without port: `192.0.2.1`, `2001:db8::1`.
     package var text: String {
-        guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
+        guard bytes.count == 16 else {
+            // At most 15 bytes, which a string holds without memory of its own: every request's log line has one.
+            var text = ""
+            for byte in bytes {
+                if !text.isEmpty { text += "." }
+                text += String(byte)
+            }
+            return text
+        }
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(AF_INET6, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "::" }
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -3,6 +3,8 @@ enum MediaType {
     /// Whether any of `produces` is acceptable (RFC 9110 §12.5.1: the most specific range decides, `q=0` refuses).
     static func accepts(_ accept: [String], produces: [String]) -> Bool {
         guard !produces.isEmpty else { return true }
+        // What most clients send needs no taking apart.
+        if accept.isEmpty || accept.count == 1 && (accept[0] == "*/*" || produces.contains(accept[0])) { return true }
         let ranges = accept.flatMap(Text.members).map(Range.init)
         guard !ranges.isEmpty else { return true }
         return produces.contains { offered in

@@ -5,10 +5,11 @@ enum Text {
     }
 
     static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
-        let left = left.utf8
-        let right = right.utf8
+        let left = left.utf8.span
+        let right = right.utf8.span
         guard left.count == right.count else { return false }
-        return zip(left, right).allSatisfy { lowered($0) == lowered($1) }
+        for index in left.indices where lowered(left[index]) != lowered(right[index]) { return false }
+        return true
     }
 
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
@@ -37,6 +38,6 @@ enum Text {
 
     /// Members of a comma-separated list, trimmed, empty ones dropped.
     static func members(_ text: String) -> [Substring] {
-        text.split(separator: ",").map(trimmed).filter { !$0.isEmpty }
+        text.utf8.split(separator: 0x2C).map { trimmed(Substring($0)) }.filter { !$0.isEmpty }
     }
 }

@@ -125,13 +125,14 @@ package struct Router: Sendable {
     private static func split(_ rawPath: String) -> [Segment]? {
         guard rawPath != "/" else { return [] }
         var segments: [Segment] = []
-        for part in rawPath.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard part.utf8.contains(0x25) else {
-                segments.append(Segment(raw: String(part), decoded: String(part)))
+        for part in rawPath.utf8.dropFirst().split(separator: 0x2F, omittingEmptySubsequences: false) {
+            let raw = String(Substring(part))
+            guard part.contains(0x25) else {
+                segments.append(Segment(raw: raw, decoded: raw))
                 continue
             }
-            guard let decoded = PercentCoding.decode(String(part)) else { return nil }
-            segments.append(Segment(raw: String(part), decoded: decoded))
+            guard let decoded = PercentCoding.decode(raw) else { return nil }
+            segments.append(Segment(raw: raw, decoded: decoded))
         }
         return segments
     }

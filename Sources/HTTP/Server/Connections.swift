@@ -1,3 +1,4 @@
+import Lanes
 import Synchronization
 
 /// All open connections by descriptor, and how many each address has.
@@ -11,7 +12,7 @@ final class Connections: Sendable {
         var cut: [Connection.Stage: Int] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let limit: Int
     private let limitPerAddress: Int?
     private let countsLoopback: Bool

@@ -40,7 +40,7 @@ package final class StreamEngine: Sendable {
     private let heartbeatInterval: Int64
     private let epoll: Int32
     private let wake = Signal()
-    private let inbox = Mutex<[Event]>([])
+    private let inbox = Lock<[Event]>([])
     private let lastID = Atomic<UInt64>(0)
     private let open = Atomic<Int>(0)
     private let total = Atomic<Int>(0)

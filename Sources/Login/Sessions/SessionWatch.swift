@@ -1,4 +1,5 @@
 import Domain
+import Lanes
 import Store
 import Synchronization
 import Wire
@@ -31,7 +32,7 @@ final class SessionWatch: Service {
     private let database: Database
     private let span: Duration
     private let observe: Observe
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Grows with every change of `ended` and `devices`: what was found out in the same era still holds.
     private let era = Atomic<UInt64>(1)
     /// When the last complete read began, in nanoseconds since `beginning`.
