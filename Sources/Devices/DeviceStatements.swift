@@ -16,14 +16,7 @@ private let columns: SQL = """
     """
 
 extension Transaction {
-    func device(_ id: DeviceID) throws(Failure) -> Device? {
-        try first(
-            """
-            SELECT \(columns)
-            FROM device d
-            WHERE d.id = \(id) AND d.removed_at IS NULL
-            """, Device.init(row:))
-    }
+    func device(_ id: DeviceID) throws(Failure) -> Device? { try first(.device(id)) }
 
     /// A device for changing or removing it; after the list of its account, where that is locked too.
     func lockDevice(_ id: DeviceID) throws(Failure) -> Device? {
@@ -33,19 +26,6 @@ extension Transaction {
             FROM device d
             WHERE d.id = \(id) AND d.removed_at IS NULL
             FOR NO KEY UPDATE OF d
-            """, Device.init(row:))
-    }
-
-    /// In the order of their enrolment, which is that of their ids.
-    func devices(of account: AccountID, after: DeviceID?, limit: Int) throws(Failure) -> [Device] {
-        let start: SQL = if let after { "AND d.id > \(after)" } else { "" }
-        return try query(
-            """
-            SELECT \(columns)
-            FROM device d
-            WHERE d.account_id = \(account) AND d.removed_at IS NULL \(start)
-            ORDER BY d.id
-            LIMIT \(limit)
             """, Device.init(row:))
     }
 
@@ -101,16 +81,42 @@ extension Transaction {
             WHERE id = \(id)
             """)
     }
+}
 
-    /// Version and devices from one statement, so that they belong together; `nil` without such an account.
-    func deviceList(of account: AccountID, holding app: AppID?) throws(Failure) -> DeviceList? {
+extension Query<Device> {
+    static func device(_ id: DeviceID) -> Self {
+        Query(
+            """
+            SELECT \(columns)
+            FROM device d
+            WHERE d.id = \(id) AND d.removed_at IS NULL
+            """, Device.init(row:))
+    }
+
+    /// In the order of their enrolment, which is that of their ids.
+    static func devices(of account: AccountID, after: DeviceID?, limit: Int) -> Self {
+        let start: SQL = if let after { "AND d.id > \(after)" } else { "" }
+        return Query(
+            """
+            SELECT \(columns)
+            FROM device d
+            WHERE d.account_id = \(account) AND d.removed_at IS NULL \(start)
+            ORDER BY d.id
+            LIMIT \(limit)
+            """, Device.init(row:))
+    }
+}
+
+extension Query<DeviceList.Row> {
+    /// Version and devices from one statement, so that they belong together; no row without such an account.
+    static func deviceList(of account: AccountID, holding app: AppID?) -> Self {
         let holds: SQL =
             if let app {
                 "AND EXISTS (SELECT FROM mailbox m WHERE m.device_id = d.id AND m.app_id = \(app))"
             } else {
                 ""
             }
-        let rows = try query(
+        return Query(
             """
             SELECT l.version, d.id, d.platform, d.identity_key, d.agreement_key, d.key_version
             FROM device_list l
@@ -118,9 +124,7 @@ extension Transaction {
             WHERE l.account_id = \(account)
             ORDER BY d.id
             """
-        ) { row throws(PostgresError) in (version: try row[0] as Int64, device: try ListedDevice(row: row)) }
-        guard let first = rows.first else { return nil }
-        return DeviceList(account: account, version: first.version, devices: rows.compactMap(\.device))
+        ) { row throws(PostgresError) in DeviceList.Row(version: try row[0], device: try ListedDevice(row: row)) }
     }
 }
 

@@ -13,9 +13,7 @@ struct ListDevices: Endpoint {
         let parameters = try request.parameters("limit", "after")
         let limit = try parameters.limit()
         let after = try parameters.after(DeviceID.self)
-        let devices = try await database.read { (tx) throws(Failure) in
-            try tx.devices(of: caller.account, after: after, limit: limit + 1)
-        }
+        let devices = try await database.ask(.devices(of: caller.account, after: after, limit: limit + 1))
         return .page(devices, limit: limit, by: \.id) { $0.write(to: &$1, for: caller.device) }
     }
 }

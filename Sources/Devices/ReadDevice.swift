@@ -12,7 +12,7 @@ struct ReadDevice: Endpoint {
     func respond(to request: Request, from caller: Caller) async throws(Failure) -> Response {
         let id: DeviceID = try request.id("device", "There is no such device.")
         _ = try request.parameters()
-        let device = try await database.read { (tx) throws(Failure) in try tx.device(id, for: caller) }
+        let device = try await database.askFirst(.device(id)).known(to: caller)
         if device.account != caller.account {
             try await database.transaction { (tx) throws(Failure) in
                 tx.record(Deed(.devicesRead, of: .device(id)), by: caller.actor)
@@ -23,12 +23,12 @@ struct ReadDevice: Endpoint {
     }
 }
 
-extension Transaction {
-    /// A device that the caller may know of: its own, or with scope `admin` anybody's.
-    func device(_ id: DeviceID, for caller: Caller) throws(Failure) -> Device {
-        guard let device = try device(id), device.account == caller.account || caller.scopes.contains(.admin) else {
+extension Optional<Device> {
+    /// The device, when the caller may know of it: its own, or with scope `admin` anybody's.
+    func known(to caller: Caller) throws(Failure) -> Device {
+        guard let self, self.account == caller.account || caller.scopes.contains(.admin) else {
             throw .missing("There is no such device.")
         }
-        return device
+        return self
     }
 }

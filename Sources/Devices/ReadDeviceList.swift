@@ -17,8 +17,8 @@ struct ReadDeviceList: Endpoint {
             throw .lacksScope([.admin])
         }
         let app = isWhole ? nil : caller.app
-        let list = try await database.read { (tx) throws(Failure) in try tx.deviceList(of: account, holding: app) }
-        guard let list else { throw .missing("There is no such account.") }
+        let rows = try await database.ask(.deviceList(of: account, holding: app))
+        guard let list = DeviceList(of: account, rows) else { throw .missing("There is no such account.") }
         // What any sender may read is not written down: it would tell who is about to write to whom.
         if isWhole || !caller.scopes.contains(.mailbox), account != caller.account {
             try await database.transaction { (tx) throws(Failure) in
@@ -37,6 +37,19 @@ struct DeviceList: Sendable {
     let account: AccountID
     let version: Int64
     let devices: [ListedDevice]
+
+    /// One device and the version of the list it is on; an account without devices has one row without any.
+    struct Row: Sendable {
+        let version: Int64
+        let device: ListedDevice?
+    }
+
+    init?(of account: AccountID, _ rows: [Row]) {
+        guard let first = rows.first else { return nil }
+        self.account = account
+        version = first.version
+        devices = rows.compactMap(\.device)
+    }
 
     func write(to writer: inout JSONWriter) {
         writer.beginObject()

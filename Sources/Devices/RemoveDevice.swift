@@ -15,7 +15,7 @@ struct RemoveDevice: Endpoint {
         _ = try request.parameters()
         try await database.transaction { (tx) throws(Failure) in
             try tx.refuseExtension(caller.app)
-            let device = try tx.device(id, for: caller)
+            let device = try tx.device(id).known(to: caller)
             try request.checkMatch(device.etag)
             // Sessions before the list, as an enrolment takes them; once more under the list's lock for those that were
             // bound meanwhile.

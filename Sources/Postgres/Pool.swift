@@ -14,7 +14,7 @@ package final class Pool: Sendable {
 
     private let settings: Settings
     private let opening: Opening
-    private let state: Mutex<PoolState>
+    private let state: Lock<PoolState>
     private let life = Mutex(Life())
     private let wakeUps: [WakeUp]
     private let lifelines: [Lifeline]
@@ -28,7 +28,7 @@ package final class Pool: Sendable {
         let lanes = max(1, settings.lanes)
         self.settings = settings
         opening = Opening(settings)
-        state = Mutex(
+        state = Lock(
             PoolState(lanes: lanes, maximumWaiting: settings.maximumWaiting, longestLine: settings.longestLine))
         wakeUps = (0..<lanes).map { _ in WakeUp() }
         let keeper = WakeUp()
@@ -73,13 +73,35 @@ package final class Pool: Sendable {
     package func lend<R: Sendable>(
         _ precedence: Precedence = .arriving, _ body: @escaping @Sendable (borrowing Connection) -> R
     ) async throws(PostgresError) -> R {
+        try await wait { number, continuation in
+            let call = Lending(
+                number: number, precedence: precedence, waitFor: settings.waitFor, body: body,
+                continuation: continuation)
+            place(call, state.withLock { $0.place(call) })
+        }
+    }
+
+    /// Asks one statement that only reads and returns its rows; what others ask at the same time travels with it.
+    ///
+    /// For statements that take microseconds: the answers of those asked together come together. An error is only of the
+    /// statement that failed. Throws as `lend` does, and what the server says.
+    package func ask<T: Sendable>(
+        _ sql: SQL, _ decode: @escaping @Sendable (borrowing Row) throws(PostgresError) -> T
+    ) async throws(PostgresError) -> [T] {
+        try await wait { number, continuation in
+            let question = Asking(
+                number: number, waitFor: settings.waitFor, sql: sql, decode: decode, continuation: continuation)
+            place(question, state.withLock { $0.place(question) })
+        }
+    }
+
+    private func wait<R: Sendable>(
+        _ begin: (_ number: UInt64, UnsafeContinuation<Result<R, PostgresError>, Never>) -> Void
+    ) async throws(PostgresError) -> R {
         let number = calls.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { (continuation: Lending<R>.Continuation) in
-                place(
-                    Lending(
-                        number: number, precedence: precedence, waitFor: settings.waitFor, body: body,
-                        continuation: continuation))
+            await withUnsafeContinuation { continuation in
+                begin(number, continuation)
                 // The handler may have run before there was anything to cancel.
                 if Task.isCancelled { cancel(number) }
             }
@@ -118,13 +140,11 @@ extension Pool {
         return Session(pipeline, generation: generations.wrappingAdd(1, ordering: .relaxed).newValue)
     }
 
-    /// The next call that is still waited for; `served` is how long the lane worked on the one before.
-    func nextCall(for lane: Int, after served: Duration?) -> (any Call)? {
+    /// What the lane does next; `served` is how long it worked on each call before.
+    func nextWork(for lane: Int, after served: Duration?) -> Work? {
         var served = served
-        while let call = state.withLock({ $0.next(for: lane, after: served) }) {
-            guard call.deadline <= .now else { return call }
-            // Whoever asked has been told so or is about to be: running it would take time from those who still wait.
-            call.refuse(.saturated)
+        while let work = state.withLock({ $0.next(for: lane, after: served) }) {
+            if let wanted = work.stillWanted() { return wanted }
             served = nil
         }
         return nil
@@ -162,8 +182,8 @@ extension Pool {
 // MARK: Waiting
 
 extension Pool {
-    private func place(_ call: any Call) {
-        switch state.withLock({ $0.place(call) }) {
+    private func place(_ call: any Call, _ placement: PoolState.Placement) {
+        switch placement {
         case .handed(let lane): wakeUps[lane].call()
         case .queued(let wakesKeeper): if wakesKeeper { keeper.call() }
         case .refused(let error): call.refuse(error)

@@ -29,10 +29,10 @@ struct PoolLane: Sendable {
     private func serve(_ session: Session) {
         var served: Duration?
         while !session.pipeline.isBroken {
-            if let call = pool.nextCall(for: number, after: served) {
+            if let work = pool.nextWork(for: number, after: served) {
                 let start = ContinuousClock.now
-                call.run(on: session)
-                served = ContinuousClock.now - start
+                work.run(on: session)
+                served = (ContinuousClock.now - start) / work.count
                 continue
             }
             served = nil

@@ -18,6 +18,7 @@ struct PoolState {
     private let longestLine: Duration
     private var arriving = Line<any Call>()
     private var underWay = Line<any Call>()
+    private var questions = Line<any Question>()
     /// Of calls, each on its lane.
     private var pace = Pace()
     private(set) var turnedAway = 0
@@ -25,6 +26,8 @@ struct PoolState {
     private(set) var served = 0
     private var lanes: [LaneState]
     private var handed: [(any Call)?]
+    /// Lanes that ask questions, or were woken to.
+    private var asking: Set<Int> = []
     // The lane that was busy last is the first to be used again: its caches are warm.
     private var idle: [Int] = []
     /// Why nobody could connect; nil as long as that is not known.
@@ -43,7 +46,12 @@ struct PoolState {
     var connected: Int { lanes.count { $0 == .idle || $0 == .leased } }
     var leased: Int { lanes.count { $0 == .leased } }
     var hasEnded: Bool { lanes.allSatisfy { $0 == .ended } }
-    var waitingCount: Int { arriving.count + underWay.count }
+    var waitingCount: Int { arriving.count + underWay.count + questions.count }
+
+    /// Questions that travel together.
+    private static let batch = 16
+    /// A lane that asks and is not back by then may be held up.
+    private static let patience = Duration.milliseconds(2)
 
     mutating func place(_ call: any Call) -> Placement {
         guard !isStopping else { return .refused(.unavailable(reason: "the pool is stopped")) }
@@ -56,38 +64,70 @@ struct PoolState {
         switch call.precedence {
         case .underWay: underWay.append(call)
         case .arriving:
-            guard arriving.count < maximumWaiting, !isLineTooLong(at: call.enteredAt) else {
-                turnedAway += 1
-                return .refused(.saturated)
-            }
+            guard arriving.count < maximumWaiting, !isLineTooLong(at: call.enteredAt) else { return turnAway() }
             arriving.append(call)
         }
+        return queued()
+    }
+
+    /// Places a question, which the next lane that asks takes along: a lane is woken for it only when none is on its way.
+    ///
+    /// Few lanes that carry much are cheaper than many that carry one each, for this side and for the server.
+    mutating func place(_ question: any Question) -> Placement {
+        guard !isStopping else { return .refused(.unavailable(reason: "the pool is stopped")) }
+        if connected == 0, let outage { return .refused(outage) }
+        guard questions.count < maximumWaiting, !isLineTooLong(at: question.enteredAt) else { return turnAway() }
+        questions.append(question)
+        guard needsAsker(at: question.enteredAt), let lane = wakeAsker() else { return queued() }
+        return .handed(lane: lane)
+    }
+
+    private func needsAsker(at now: ContinuousClock.Instant) -> Bool {
+        guard let first = questions.first else { return false }
+        return questions.count > asking.count * Self.batch || now - first.enteredAt > Self.patience
+    }
+
+    private mutating func wakeAsker() -> Int? {
+        guard let lane = idle.popLast() else { return nil }
+        lanes[lane] = .leased
+        asking.insert(lane)
+        return lane
+    }
+
+    private mutating func turnAway() -> Placement {
+        turnedAway += 1
+        return .refused(.saturated)
+    }
+
+    private mutating func queued() -> Placement {
         defer { isKept = true }
         return .queued(wakesKeeper: !isKept)
     }
 
     /// Whether the line would take too long to reach who arrives now, or has not moved for as long.
     private func isLineTooLong(at now: ContinuousClock.Instant) -> Bool {
-        if let first = arriving.first, now - first.enteredAt > longestLine { return true }
+        let entered = [arriving.first?.enteredAt, questions.first?.enteredAt].compactMap(\.self).min()
+        if let entered, now - entered > longestLine { return true }
         return pace.time(for: waitingCount, by: connected) > longestLine
     }
 
     /// What a connected lane does next: nil means that it is idle until it is woken.
     ///
-    /// `work` is how long it worked on its last call, when it just has.
-    mutating func next(for lane: Int, after work: Duration?) -> (any Call)? {
+    /// `work` is how long it worked on each of its last calls, when it just has.
+    mutating func next(for lane: Int, after work: Duration?) -> Work? {
         if let work { pace.note(work) }
+        asking.remove(lane)
         if let call = handed[lane] {
             handed[lane] = nil
             lanes[lane] = .leased
             served += 1
-            return call
+            return .call(call)
         }
-        if let call = underWay.removeFirst() ?? arriving.removeFirst() {
+        if let work = nextInLine() {
             lanes[lane] = .leased
-            served += 1
-            waitedFor += (ContinuousClock.now - call.enteredAt) / .seconds(1)
-            return call
+            if case .questions = work { asking.insert(lane) }
+            noteServed(work, at: .now)
+            return work
         }
         if lanes[lane] != .idle {
             lanes[lane] = .idle
@@ -96,16 +136,32 @@ struct PoolState {
         return nil
     }
 
+    private mutating func nextInLine() -> Work? {
+        if let call = underWay.removeFirst() { return .call(call) }
+        if let question = questions.first, question.enteredAt <= arriving.first?.enteredAt ?? question.enteredAt {
+            var together: [any Question] = []
+            while together.count < Self.batch, let next = questions.removeFirst() { together.append(next) }
+            return .questions(together)
+        }
+        return arriving.removeFirst().map { .call($0) }
+    }
+
+    private mutating func noteServed(_ work: Work, at now: ContinuousClock.Instant) {
+        served += work.count
+        waitedFor += work.waited(until: now) / .seconds(1)
+    }
+
     mutating func noteConnected(_ lane: Int) {
         outage = nil
         lanes[lane] = .leased
     }
 
-    /// The lane has lost its connection; a call it was handed but has not begun goes to another, returned to be woken.
+    /// The lane has lost its connection; what it was woken for and has not begun goes to another, returned to be woken.
     mutating func noteLost(_ lane: Int) -> Int? {
         lanes[lane] = .connecting
         idle.removeAll { $0 == lane }
-        guard let call = handed[lane] else { return nil }
+        asking.remove(lane)
+        guard let call = handed[lane] else { return asking.isEmpty && !questions.isEmpty ? wakeAsker() : nil }
         handed[lane] = nil
         guard let other = idle.popLast() else {
             // It was first in line before, whoever it is.
@@ -129,6 +185,7 @@ struct PoolState {
 
     mutating func cancel(_ number: UInt64) -> (any Call)? {
         arriving.remove { $0.number == number } ?? underWay.remove { $0.number == number }
+            ?? questions.remove { $0.number == number }
     }
 
     /// Those who have waited for too long, and when to look again (nil: when called).
@@ -137,24 +194,31 @@ struct PoolState {
     mutating func expire(
         at now: ContinuousClock.Instant, keepsUntil: ContinuousClock.Instant?
     ) -> (expired: [any Call], next: ContinuousClock.Instant?) {
-        let expired = Self.expired(in: &underWay, at: now) + Self.expired(in: &arriving, at: now)
+        let expired: [any Call] =
+            Self.expired(in: &underWay, at: now) { $0.deadline } + Self.expired(in: &arriving, at: now) { $0.deadline }
+            + Self.expired(in: &questions, at: now) { $0.deadline }
         turnedAway += expired.count
-        let first = [underWay.first?.deadline, arriving.first?.deadline].compactMap(\.self).min()
+        let first = [underWay.first?.deadline, arriving.first?.deadline, questions.first?.deadline]
+            .compactMap(\.self).min()
         let next = first ?? keepsUntil
         isKept = next != nil
         return (expired, next)
     }
 
-    private static func expired(in line: inout Line<any Call>, at now: ContinuousClock.Instant) -> [any Call] {
-        var expired: [any Call] = []
-        while let first = line.first, first.deadline <= now {
+    private static func expired<C>(
+        in line: inout Line<C>, at now: ContinuousClock.Instant, deadline: (C) -> ContinuousClock.Instant
+    ) -> [C] {
+        var expired: [C] = []
+        while let first = line.first, deadline(first) <= now {
             _ = line.removeFirst()
             expired.append(first)
         }
         return expired
     }
 
-    private mutating func removeAllWaiting() -> [any Call] { underWay.removeAll() + arriving.removeAll() }
+    private mutating func removeAllWaiting() -> [any Call] {
+        underWay.removeAll() + arriving.removeAll() + questions.removeAll()
+    }
 
     /// Refuses new calls and returns those in line; leased lanes finish what they do.
     mutating func stop() -> [any Call] {

@@ -2,11 +2,11 @@ package import Domain
 package import Postgres
 
 /// A statement and how its rows are read: for statements that travel together.
-package struct Query<Value> {
+package struct Query<Value>: Sendable {
     let sql: SQL
-    let decode: (borrowing Row) throws(PostgresError) -> Value
+    let decode: @Sendable (borrowing Row) throws(PostgresError) -> Value
 
-    package init(_ sql: SQL, _ decode: @escaping (borrowing Row) throws(PostgresError) -> Value) {
+    package init(_ sql: SQL, _ decode: @escaping @Sendable (borrowing Row) throws(PostgresError) -> Value) {
         self.sql = sql
         self.decode = decode
     }
@@ -15,6 +15,10 @@ package struct Query<Value> {
 extension Transaction {
     package func query<Value>(_ query: Query<Value>) throws(Failure) -> [Value] {
         try self.query(query.sql, query.decode)
+    }
+
+    package func first<Value>(_ query: Query<Value>) throws(Failure) -> Value? {
+        try self.first(query.sql, query.decode)
     }
 
     /// Asks three things in one round trip, in their order: each sees, and may wait for, what those before it locked.

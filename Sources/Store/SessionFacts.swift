@@ -18,6 +18,13 @@ package enum SessionEnding: String, Sendable {
 
 // What more than one feature must know or change about sessions.
 
+extension Query<Bool> {
+    /// Whether the session has not ended.
+    package static func isLive(_ id: SessionID) -> Self {
+        Query("SELECT ended_at IS NULL FROM session WHERE id = \(id)") { row throws(PostgresError) in try row[0] }
+    }
+}
+
 extension Transaction {
     /// The device a live session is bound to, holding the session so that it cannot end meanwhile.
     package func holdSession(_ id: SessionID) throws(Failure) -> (device: DeviceID?, scopes: Scopes) {
@@ -31,13 +38,6 @@ extension Transaction {
         ) { row throws(PostgresError) in (try row[0] as DeviceID?, try row[1] as [String]) }
         guard let found else { throw .unauthenticated(.sessionEnded) }
         return (found.0, Scopes(found.1.compactMap(Scope.init(rawValue:))))
-    }
-
-    /// Whether the session has not ended.
-    package func isLive(_ id: SessionID) throws(Failure) -> Bool {
-        try first("SELECT ended_at IS NULL FROM session WHERE id = \(id)") { row throws(PostgresError) in
-            try row[0] as Bool
-        } ?? false
     }
 
     package func bind(_ session: SessionID, to device: DeviceID) throws(Failure) {

@@ -54,8 +54,8 @@ struct OpenStream: Endpoint {
         registry.add(stream)
         do throws(Failure) {
             // Registered first and looked up then: an end in between rings the bell or is seen here.
-            let isLive = try await database.read { (tx) throws(Failure) in try tx.isLive(listener.caller.session) }
-            guard isLive else { throw .unauthenticated(.sessionEnded) }
+            let isLive = try await database.askFirst(.isLive(listener.caller.session))
+            guard isLive == true else { throw .unauthenticated(.sessionEnded) }
         } catch {
             registry.remove(stream)
             throw error

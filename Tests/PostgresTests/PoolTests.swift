@@ -51,6 +51,93 @@ extension PostgresRoom {
             }
         }
 
+        @Test func `two hundred questions are each answered, few of them alone`() async throws {
+            try await withPool(lanes: 2) { pool, _ in
+                let answers = try await withThrowingTaskGroup(of: (Int, [Int]).self) { group in
+                    for number in 0..<200 {
+                        group.addTask {
+                            let rows = try await pool.ask("SELECT n FROM generate_series(1, \(number % 7)) n") {
+                                row throws(PostgresError) -> Int in try row[0]
+                            }
+                            return (number, rows)
+                        }
+                    }
+                    return try await group.reduce(into: [Int: [Int]]()) { $0[$1.0] = $1.1 }
+                }
+                #expect(answers.count == 200)
+                #expect(answers.allSatisfy { number, rows in rows == Array(1...7).filter { $0 <= number % 7 } })
+                #expect(pool.figures.served >= 200)
+                #expect(pool.figures.waiting == 0)
+            }
+        }
+
+        @Test func `a question that fails fails alone, wherever it stands among others`() async throws {
+            try await withPool(lanes: 1) { pool, _ in
+                let gate = Gate()
+                let occupied = try await occupy(pool, until: gate)
+                let tasks = (0..<40).map { number in
+                    Task { () throws(PostgresError) -> [Int] in
+                        let divisor = number % 5
+                        return try await pool.ask("SELECT 12 / \(divisor)") { row throws(PostgresError) in try row[0] }
+                    }
+                }
+                let areWaiting = try await eventually { pool.figures.waiting == 40 }
+                #expect(areWaiting)
+                gate.open()
+                try await occupied.value
+                for (number, task) in tasks.enumerated() {
+                    let result = await task.result
+                    if number % 5 == 0 {
+                        #expect(throws: PostgresError.self) { try result.get() }
+                    } else {
+                        #expect(try result.get() == [12 / (number % 5)])
+                    }
+                }
+            }
+        }
+
+        @Test func `questions and calls are both served, whoever came first going first`() async throws {
+            try await withPool(lanes: 1) { pool, _ in
+                let gate = Gate()
+                let occupied = try await occupy(pool, until: gate)
+                let order = Order()
+                var tasks: [Task<Void, any Error>] = []
+                for number in 0..<12 {
+                    tasks.append(
+                        Task {
+                            if number % 4 == 3 {
+                                try await pool.lend { _ in order.append(number) }
+                            } else {
+                                _ = try await pool.ask("SELECT \(number)") { row throws(PostgresError) in
+                                    order.append(try row[0])
+                                }
+                            }
+                        })
+                    let isInLine = try await eventually { pool.figures.waiting == number + 1 }
+                    #expect(isInLine)
+                }
+                gate.open()
+                try await occupied.value
+                for task in tasks { try await task.value }
+                let numbers = order.numbers
+                #expect(numbers.sorted() == Array(0..<12))
+                // Questions travel with those before them, and so may overtake calls; a call overtakes nobody.
+                #expect(numbers == [0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11])
+            }
+        }
+
+        @Test func `a question whose connection ends is told so, and the next is answered`() async throws {
+            try await withPool(lanes: 1) { pool, _ in
+                await #expect(throws: PostgresError.self) {
+                    try await pool.ask("SELECT pg_terminate_backend(pg_backend_pid())") { row throws(PostgresError) in
+                        try row[0] as Bool
+                    }
+                }
+                let rows = try await pool.ask("SELECT 1") { row throws(PostgresError) in try row[0] as Int }
+                #expect(rows == [1])
+            }
+        }
+
         @Test func `calls are served in the order of asking`() async throws {
             try await withPool(lanes: 1) { pool, _ in
                 let gate = Gate()

@@ -7,6 +7,18 @@ private let columns: SQL = """
     id, username, display_name, role, password_hash IS NOT NULL, disabled_at, created_at, updated_at, version
     """
 
+extension Query<DirectoryEntry> {
+    static func directoryEntry(_ username: Username) -> Self {
+        Query(
+            """
+            SELECT id, display_name
+            FROM account
+            WHERE username = \(username.text) AND disabled_at IS NULL
+            """
+        ) { row throws(PostgresError) in DirectoryEntry(account: try row[0], displayName: try row[1]) }
+    }
+}
+
 extension Transaction {
     func account(_ id: AccountID) throws(Failure) -> Account? {
         try first(
@@ -55,16 +67,6 @@ extension Transaction {
     }
 
     /// Somebody who can be written to.
-    func directoryEntry(_ username: Username) throws(Failure) -> (id: AccountID, displayName: String)? {
-        try first(
-            """
-            SELECT id, display_name
-            FROM account
-            WHERE username = \(username.text) AND disabled_at IS NULL
-            """
-        ) { row throws(PostgresError) in (try row[0], try row[1]) }
-    }
-
     func insert(_ account: Account, passwordHash: String?) throws(Failure) {
         try execute(
             """

@@ -21,22 +21,28 @@ struct FindAccount: Endpoint {
         let standing = try limit.spend(
             caller.account, at: database.clock.now(), else: "The directory is for finding people, not for listing them."
         )
-        let entry = try await database.read { (tx) throws(Failure) in try tx.directoryEntry(username) }
+        let entry = try await database.askFirst(.directoryEntry(username))
         var response = Self.answer(entry, caller)
         response.add([standing])
         return response
     }
 
     /// Nobody is answered here, so that this answer too carries how the caller stands.
-    private static func answer(_ entry: (id: AccountID, displayName: String)?, _ caller: Caller) -> Response {
+    private static func answer(_ entry: DirectoryEntry?, _ caller: Caller) -> Response {
         guard let entry else {
             return Problem.response(to: .missing("Nobody has this username."), requestID: caller.requestID)
         }
         return .json { writer in
             writer.beginObject()
-            writer.field("accountId", entry.id.uuid)
+            writer.field("accountId", entry.account.uuid)
             writer.field("displayName", entry.displayName)
             writer.endObject()
         }
     }
+}
+
+/// What others may learn of somebody whose name they know.
+struct DirectoryEntry: Sendable {
+    let account: AccountID
+    let displayName: String
 }
