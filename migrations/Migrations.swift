@@ -2,18 +2,18 @@
 ///
 /// Files are embedded in the binary, so that one binary can bring any older database up to date. A file that has been
 /// released is never edited: the migrator compares the checksum of what was applied with what is here.
-package struct Migration: Sendable {
-    package let version: Int
-    package let name: String
-    package let sql: [UInt8]
+public struct Migration: Sendable {
+    public let version: Int
+    public let name: String
+    public let sql: [UInt8]
 
     /// A marked file runs outside a transaction (index builds alone).
-    package var isTransactional: Bool { !sql.starts(with: "-- no-transaction".utf8) }
+    public var isTransactional: Bool { !sql.starts(with: "-- no-transaction".utf8) }
 
     /// A node that does not know this migration must not start against a schema that has it.
-    package var isBreaking: Bool { sql.starts(with: "-- breaking".utf8) }
+    public var isBreaking: Bool { sql.starts(with: "-- breaking".utf8) }
 
-    package static let all: [Migration] = [
+    public static let all: [Migration] = [
         Migration(1, "audit", PackageResources.m0001_audit_sql),
         Migration(2, "account", PackageResources.m0002_account_sql),
         Migration(3, "session", PackageResources.m0003_session_sql),

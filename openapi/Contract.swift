@@ -1,4 +1,4 @@
 /// The wire contract, embedded so that `/openapi.yaml` is always that of the running binary.
-package enum Contract {
-    package static var document: [UInt8] { PackageResources.openapi_yaml }
+public enum Contract {
+    public static var document: [UInt8] { PackageResources.openapi_yaml }
 }

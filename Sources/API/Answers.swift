@@ -1,11 +1,11 @@
-package import HTTP
-package import Wire
+public import HTTP
+public import Wire
 
 extension Response {
-    package static let noContent = Response(status: 204, headers: [("Cache-Control", "no-store")], body: .empty)
+    public static let noContent = Response(status: 204, headers: [("Cache-Control", "no-store")], body: .empty)
 
     /// A JSON answer, written in one pass.
-    package static func json(
+    public static func json(
         _ status: Int = 200, etag: ETag? = nil, location: String? = nil, _ write: (inout JSONWriter) -> Void
     ) -> Response {
         var writer = JSONWriter()
@@ -13,7 +13,7 @@ extension Response {
         return json(status, etag: etag, location: location, bytes: writer.finish())
     }
 
-    package static func json(
+    public static func json(
         _ status: Int = 200, etag: ETag? = nil, location: String? = nil, bytes: [UInt8]
     ) -> Response {
         var headers = [("Content-Type", "application/json")]
@@ -24,7 +24,7 @@ extension Response {
     }
 
     /// A page of a list: `{items, next?}`.
-    package static func page<T>(
+    public static func page<T>(
         _ items: [T], next: String?, _ write: (T, inout JSONWriter) -> Void
     ) -> Response {
         json { writer in
@@ -40,14 +40,14 @@ extension Response {
 }
 
 extension JSONWriter {
-    package mutating func list(_ name: StaticString, _ values: [UUID]) {
+    public mutating func list(_ name: StaticString, _ values: [UUID]) {
         key(name)
         beginArray()
         for value in values { uuid(value) }
         endArray()
     }
 
-    package mutating func list(_ name: StaticString, _ values: [String]) {
+    public mutating func list(_ name: StaticString, _ values: [String]) {
         key(name)
         beginArray()
         for value in values { string(value) }
@@ -56,18 +56,18 @@ extension JSONWriter {
 }
 
 extension Route {
-    package static let smallBody = 64 * 1024
+    public static let smallBody = 64 * 1024
     private static let json = ["application/json"]
 
-    package static func get(_ pattern: String) -> Route { Route(.get, pattern, produces: json) }
+    public static func get(_ pattern: String) -> Route { Route(.get, pattern, produces: json) }
 
-    package static func delete(_ pattern: String) -> Route { Route(.delete, pattern) }
+    public static func delete(_ pattern: String) -> Route { Route(.delete, pattern) }
 
-    package static func post(_ pattern: String, limit: Int = smallBody) -> Route { json(.post, pattern, limit) }
+    public static func post(_ pattern: String, limit: Int = smallBody) -> Route { json(.post, pattern, limit) }
 
-    package static func put(_ pattern: String, limit: Int = smallBody) -> Route { json(.put, pattern, limit) }
+    public static func put(_ pattern: String, limit: Int = smallBody) -> Route { json(.put, pattern, limit) }
 
-    package static func patch(_ pattern: String, limit: Int = smallBody) -> Route { json(.patch, pattern, limit) }
+    public static func patch(_ pattern: String, limit: Int = smallBody) -> Route { json(.patch, pattern, limit) }
 
     private static func json(_ method: Method, _ pattern: String, _ limit: Int) -> Route {
         Route(method, pattern, body: .limited(bytes: limit, mediaTypes: json), produces: json)

@@ -1,29 +1,29 @@
-package import HTTP
+public import HTTP
 
 /// The client's address, as far as it can be believed.
 ///
 /// `X-Forwarded-For` is read from right to left through hops that the operator trusts; the first that is not trusted is
 /// the client. Without a trusted proxy in front it is the peer itself.
-package struct TrustedProxies: Sendable {
+public struct TrustedProxies: Sendable {
     /// Nobody in front: the peer is the client.
-    package static let none = TrustedProxies(networks: [])
+    public static let none = TrustedProxies(networks: [])
 
     private let networks: [Network]
 
     private init(networks: [Network]) { self.networks = networks }
 
     /// Reads addresses and CIDR networks; `nil` when one is neither.
-    package init?(_ list: [String]) {
+    public init?(_ list: [String]) {
         let networks = list.compactMap(Network.init)
         guard networks.count == list.count else { return nil }
         self.networks = networks
     }
 
-    package var isEmpty: Bool { networks.isEmpty }
+    public var isEmpty: Bool { networks.isEmpty }
 
     /// The client's address, or `nil` when nothing trustworthy is known of it: a loopback peer that forwards for
     /// others, say, is nobody.
-    package func client(of head: RequestHead) -> Address? {
+    public func client(of head: RequestHead) -> Address? {
         guard isTrusted(head.peer) else { return head.peer }
         let hops = head.headers.values("x-forwarded-for").flatMap { $0.split(separator: ",") }
         for hop in hops.reversed() {
@@ -36,13 +36,13 @@ package struct TrustedProxies: Sendable {
     /// The client's IPv4 address, or the half of an IPv6 address that one customer is given.
     ///
     /// `nil` when the address is not to be trusted, and on loopback, where everybody behind an unnamed proxy would share one.
-    package func network(of head: RequestHead) -> [UInt8]? {
+    public func network(of head: RequestHead) -> [UInt8]? {
         guard let address = client(of: head) else { return nil }
         return address.isLoopback ? nil : address.network
     }
 
     /// Whether what this peer says of others is believed.
-    package func isTrusted(_ address: Address) -> Bool { networks.contains { $0.contains(address) } }
+    public func isTrusted(_ address: Address) -> Bool { networks.contains { $0.contains(address) } }
 }
 
 /// An address or a CIDR network.

@@ -1,13 +1,13 @@
-package import Domain
-package import HTTP
-package import Wire
+public import Domain
+public import HTTP
+public import Wire
 
 /// Reads a JSON object into a value that cannot be wrong, collecting every fault with its JSON pointer.
 ///
 /// A reader whose field is at fault goes on with a stand-in value; `Request.parse` throws all faults together afterwards,
 /// so that no stand-in is ever seen. Fields that nobody read are faults too.
-package struct Fields {
-    package private(set) var faults: [FieldFault] = []
+public struct Fields {
+    public private(set) var faults: [FieldFault] = []
     private let object: JSON.Object
     private let pointer: String
     /// By their bytes: to `String` the Kelvin sign is a K, and a field that nobody reads would pass for one that was.
@@ -20,16 +20,16 @@ package struct Fields {
     }
 
     /// Notes that a field is wrong in a way only its reader can tell; `name` may go on into a list: `scopes/0`.
-    package mutating func fault(_ name: String, _ detail: String) {
+    public mutating func fault(_ name: String, _ detail: String) {
         faults.append(FieldFault(pointer: "\(pointer)/\(name)", detail: detail))
     }
 
     /// A required string of `length` Unicode scalars without control characters.
-    package mutating func text(_ name: String, _ length: ClosedRange<Int>) -> String {
+    public mutating func text(_ name: String, _ length: ClosedRange<Int>) -> String {
         required(name, "") { $0.optionalText(name, length) }
     }
 
-    package mutating func optionalText(_ name: String, _ length: ClosedRange<Int>) -> String? {
+    public mutating func optionalText(_ name: String, _ length: ClosedRange<Int>) -> String? {
         take(name, "must be a string") { fields, value in
             guard let text = value.text else { return nil }
             let scalars = text.unicodeScalars
@@ -43,7 +43,7 @@ package struct Fields {
     }
 
     /// A required member of a closed list.
-    package mutating func choice<C: CaseIterable & RawRepresentable<String>>(_ name: String, of type: C.Type) -> C? {
+    public mutating func choice<C: CaseIterable & RawRepresentable<String>>(_ name: String, of type: C.Type) -> C? {
         guard object[name] != nil else {
             fault(name, "is missing")
             return nil
@@ -51,7 +51,7 @@ package struct Fields {
         return optionalChoice(name, of: type)
     }
 
-    package mutating func optionalChoice<C: CaseIterable & RawRepresentable<String>>(
+    public mutating func optionalChoice<C: CaseIterable & RawRepresentable<String>>(
         _ name: String, of type: C.Type
     ) -> C? {
         take(name, "must be one of " + C.allCases.map(\.rawValue).joined(separator: ", ")) { _, value in
@@ -59,21 +59,21 @@ package struct Fields {
         }
     }
 
-    package mutating func flag(_ name: String) -> Bool? {
+    public mutating func flag(_ name: String) -> Bool? {
         take(name, "must be true or false") { _, value in value.flag }
     }
 
-    package mutating func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64 {
+    public mutating func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64 {
         required(name, range.lowerBound) { $0.optionalInteger(name, in: range) }
     }
 
-    package mutating func optionalInteger(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
+    public mutating func optionalInteger(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
         take(name, "must be an integer from \(range.lowerBound) to \(range.upperBound)") { _, value in
             value.integer.flatMap { range.contains($0) ? $0 : nil }
         }
     }
 
-    package mutating func id<Subject>(_ name: String) -> ID<Subject> {
+    public mutating func id<Subject>(_ name: String) -> ID<Subject> {
         let found: ID<Subject>? =
             object[name] == nil
             ? nil
@@ -84,12 +84,12 @@ package struct Fields {
         return found ?? ID(UUID(high: 0, low: 0))
     }
 
-    package mutating func instant(_ name: String) -> Instant? {
+    public mutating func instant(_ name: String) -> Instant? {
         take(name, "must be a time (RFC 3339)") { _, value in value.text.flatMap(Instant.init(rfc3339:)) }
     }
 
     /// Required base64 with padding of `length` bytes.
-    package mutating func bytes(_ name: String, _ length: ClosedRange<Int>) -> [UInt8] {
+    public mutating func bytes(_ name: String, _ length: ClosedRange<Int>) -> [UInt8] {
         let size = length.count == 1 ? "\(length.lowerBound)" : "\(length.lowerBound) to \(length.upperBound)"
         return required(name, []) { fields in
             fields.take(name, "must be base64 with padding") { fields, value in
@@ -101,7 +101,7 @@ package struct Fields {
     }
 
     /// A list of strings, each read by `element`, which returns `nil` for what is wrong.
-    package mutating func optionalStrings(
+    public mutating func optionalStrings(
         _ name: String, count: ClosedRange<Int>, _ detail: String, _ element: (String) -> Bool = { _ in true }
     ) -> [String]? {
         take(name, "must be a list of strings") { fields, value in
@@ -119,13 +119,13 @@ package struct Fields {
     }
 
     /// A required list of objects, each read by `element`.
-    package mutating func list<T>(
+    public mutating func list<T>(
         _ name: String, count: ClosedRange<Int>, _ element: (inout Fields) -> T
     ) -> [T] {
         required(name, []) { $0.optionalList(name, count: count, element) }
     }
 
-    package mutating func optionalList<T>(
+    public mutating func optionalList<T>(
         _ name: String, count: ClosedRange<Int>, _ element: (inout Fields) -> T
     ) -> [T]? {
         take(name, "must be a list of objects") { fields, value in
@@ -149,7 +149,7 @@ package struct Fields {
     }
 
     /// A required JSON object, as it is.
-    package mutating func object(_ name: String) -> JSON.Object {
+    public mutating func object(_ name: String) -> JSON.Object {
         required(name, JSON.Object()) { fields in
             fields.take(name, "must be an object") { _, value in value.fields }
         }
@@ -195,7 +195,7 @@ package struct Fields {
 
 extension Request {
     /// The body as a JSON object, read to its end: unknown fields are faults.
-    package func parse<T>(_ read: (inout Fields) -> T) throws(Failure) -> T {
+    public func parse<T>(_ read: (inout Fields) -> T) throws(Failure) -> T {
         let json: JSON
         do throws(JSON.Fault) {
             json = try JSON.parse(body)

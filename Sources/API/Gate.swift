@@ -1,11 +1,11 @@
-package import Domain
-package import HTTP
+public import Domain
+public import HTTP
 import Wire
 
 /// Proves who is calling.
 ///
 /// Made by the feature that issues tokens.
-package protocol Authenticator: Sendable {
+public protocol Authenticator: Sendable {
     /// Judges a token from memory alone: signature, life, and whether its session is known to have ended.
     func judge(_ token: String, requestID: String) throws(Failure) -> Standing
 
@@ -14,21 +14,21 @@ package protocol Authenticator: Sendable {
 }
 
 /// What can be said of a token without waiting.
-package enum Standing: Sendable {
+public enum Standing: Sendable {
     case proven(Caller)
     /// This node has not heard from the database lately, so the session must be looked up.
     case unsure
 }
 
 /// What stands in front of every endpoint.
-package struct Gate: Sendable {
-    package let authenticator: any Authenticator
-    package let observe: Observe
+public struct Gate: Sendable {
+    public let authenticator: any Authenticator
+    public let observe: Observe
     /// What one account may ask on this node, whatever it is.
     private let requests: RateLimit<AccountID>
     private let clock: any Clock
 
-    package init(
+    public init(
         authenticator: any Authenticator, requests: Rate, clock: any Clock, observe: @escaping Observe
     ) {
         self.authenticator = authenticator
@@ -148,7 +148,7 @@ struct InstantHandler<E: InstantEndpoint>: Handler {
 
 extension RequestHead {
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1); nothing else is looked at.
-    package func bearerToken() throws(Failure) -> String {
+    public func bearerToken() throws(Failure) -> String {
         guard let header = headers["authorization"] else { throw .unauthenticated(.noToken) }
         let scheme = "bearer ".utf8
         // Setting the sixth bit makes letters small, and of nothing else a letter or a blank.

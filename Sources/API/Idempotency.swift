@@ -1,14 +1,14 @@
-package import Domain
-package import HTTP
-package import Store
-package import Wire
+public import Domain
+public import HTTP
+public import Store
+public import Wire
 
 extension Transaction {
     /// Makes something at most once for an `Idempotency-Key`: a retry with the same body gets the first answer.
     ///
     /// Kept for 24 hours, for one account, app and route. Answers that hold a secret must not come through here.
     /// `body` is what was asked, in a form that is the same for the same parsed fields.
-    package func once(
+    public func once(
         _ request: Request, by caller: Caller, asked body: JSON, _ make: () throws(Failure) -> Response
     ) throws(Failure) -> Response {
         guard let text = request.head.headers["idempotency-key"] else { return try make() }

@@ -1,32 +1,32 @@
-package import Domain
-package import HTTP
-package import Wire
+public import Domain
+public import HTTP
+public import Wire
 
 /// What a list is ordered by and goes on from; on the wire an opaque text.
-package protocol ListKey {
+public protocol ListKey {
     init?(position: [UInt8])
 
     var position: [UInt8] { get }
 }
 
 extension ID: ListKey {
-    package init?(position: [UInt8]) {
+    public init?(position: [UInt8]) {
         guard let uuid = UUID(bytes: position) else { return nil }
         self.init(uuid)
     }
 
-    package var position: [UInt8] { uuid.bytes }
+    public var position: [UInt8] { uuid.bytes }
 }
 
 extension AppID: ListKey {
-    package init?(position: [UInt8]) { self.init(String(decoding: position, as: UTF8.self)) }
+    public init?(position: [UInt8]) { self.init(String(decoding: position, as: UTF8.self)) }
 
-    package var position: [UInt8] { Array(text.utf8) }
+    public var position: [UInt8] { Array(text.utf8) }
 }
 
 extension Parameters {
     /// The last key of the page before: `after`, as a page's `next` gave it.
-    package func after<Key: ListKey>(_ type: Key.Type) throws(Failure) -> Key? {
+    public func after<Key: ListKey>(_ type: Key.Type) throws(Failure) -> Key? {
         guard let value = self["after"] else { return nil }
         guard let key = Base64URL.decode(value).flatMap(Key.init(position:)) else {
             throw .invalid("?after", "is not the next of a page of this list")
@@ -37,7 +37,7 @@ extension Parameters {
 
 extension Response {
     /// A page of a list by key; there is one row more than the limit when the list goes on.
-    package static func page<T>(
+    public static func page<T>(
         _ rows: [T], limit: Int, by key: (T) -> some ListKey, _ write: (T, inout JSONWriter) -> Void
     ) -> Response {
         let items = Array(rows.prefix(limit))

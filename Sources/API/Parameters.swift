@@ -1,6 +1,6 @@
-package import Domain
-package import HTTP
-package import Wire
+public import Domain
+public import HTTP
+public import Wire
 
 // Typed parameters of the path and the query.
 
@@ -8,18 +8,18 @@ extension Request {
     /// A UUID in the path.
     ///
     /// Anything else cannot exist, so it is simply not found.
-    package func id<Subject>(_ name: String, _ what: StaticString) throws(Failure) -> ID<Subject> {
+    public func id<Subject>(_ name: String, _ what: StaticString) throws(Failure) -> ID<Subject> {
         guard let id: ID<Subject> = head.parameter(name).flatMap({ ID($0) }) else { throw .missing(what) }
         return id
     }
 
-    package func app(_ name: String = "app") throws(Failure) -> AppID {
+    public func app(_ name: String = "app") throws(Failure) -> AppID {
         guard let id = head.parameter(name).flatMap(AppID.init) else { throw .missing("There is no such app.") }
         return id
     }
 
     /// Refuses query parameters that the endpoint does not have, and repeated ones.
-    package func parameters(_ names: String...) throws(Failure) -> Parameters {
+    public func parameters(_ names: String...) throws(Failure) -> Parameters {
         var values: [String: String] = [:]
         var faults: [FieldFault] = []
         for (name, value) in head.query {
@@ -36,7 +36,7 @@ extension Request {
 
 extension Int64 {
     /// 1 to 16 plain digits, which is what numbers under 2^53 need; more would be zeros that stand for nothing.
-    package init?(decimal text: some StringProtocol) {
+    public init?(decimal text: some StringProtocol) {
         guard (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
@@ -45,13 +45,13 @@ extension Int64 {
 }
 
 /// The query's parameters, each at most once.
-package struct Parameters: Sendable {
+public struct Parameters: Sendable {
     let values: [String: String]
 
-    package subscript(name: String) -> String? { values[name] }
+    public subscript(name: String) -> String? { values[name] }
 
     /// Text that PostgreSQL can compare: no NUL, at most 256 bytes.
-    package func text(_ name: String) throws(Failure) -> String? {
+    public func text(_ name: String) throws(Failure) -> String? {
         guard let value = values[name] else { return nil }
         guard (1...256).contains(value.utf8.count), !value.utf8.contains(0) else {
             throw .invalid("?\(name)", "must have 1 to 256 bytes")
@@ -59,7 +59,7 @@ package struct Parameters: Sendable {
         return value
     }
 
-    package func integer(_ name: String, in range: ClosedRange<Int64>) throws(Failure) -> Int64? {
+    public func integer(_ name: String, in range: ClosedRange<Int64>) throws(Failure) -> Int64? {
         guard let value = values[name] else { return nil }
         guard let number = Int64(decimal: value), range.contains(number) else {
             throw .invalid("?\(name)", "must be an integer from \(range.lowerBound) to \(range.upperBound)")
@@ -67,7 +67,7 @@ package struct Parameters: Sendable {
         return number
     }
 
-    package func flag(_ name: String) throws(Failure) -> Bool {
+    public func flag(_ name: String) throws(Failure) -> Bool {
         switch values[name] {
         case nil, "false": return false
         case "true": return true
@@ -75,13 +75,13 @@ package struct Parameters: Sendable {
         }
     }
 
-    package func instant(_ name: String) throws(Failure) -> Instant? {
+    public func instant(_ name: String) throws(Failure) -> Instant? {
         guard let value = values[name] else { return nil }
         guard let instant = Instant(rfc3339: value) else { throw .invalid("?\(name)", "must be a time (RFC 3339)") }
         return instant
     }
 
-    package func choice<C: RawRepresentable<String> & CaseIterable>(
+    public func choice<C: RawRepresentable<String> & CaseIterable>(
         _ name: String, of type: C.Type
     ) throws(Failure) -> C? {
         guard let value = values[name] else { return nil }
@@ -92,5 +92,5 @@ package struct Parameters: Sendable {
     }
 
     /// The size of a page: 50 unless asked otherwise, 200 at most.
-    package func limit() throws(Failure) -> Int { Int(try integer("limit", in: 1...200) ?? 50) }
+    public func limit() throws(Failure) -> Int { Int(try integer("limit", in: 1...200) ?? 50) }
 }

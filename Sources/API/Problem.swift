@@ -1,12 +1,12 @@
-package import Domain
-package import HTTP
-package import Wire
+public import Domain
+public import HTTP
+public import Wire
 
 /// The single translation from a failure to `application/problem+json` (RFC 9457).
-package enum Problem {
-    package static let mediaType = "application/problem+json"
+public enum Problem {
+    public static let mediaType = "application/problem+json"
 
-    package static func response(to failure: Failure, requestID: String) -> Response {
+    public static func response(to failure: Failure, requestID: String) -> Response {
         let kind = Kind(failure)
         var writer = opened(kind.type, kind.title, kind.status, kind.detail, requestID)
         switch failure {
@@ -21,7 +21,7 @@ package enum Problem {
     }
 
     /// What the HTTP room refuses by itself, in the same form.
-    package static func response(to refusal: Refusal, requestID: String) -> Response {
+    public static func response(to refusal: Refusal, requestID: String) -> Response {
         var writer = opened(refusal.type, refusal.title, refusal.status, refusal.detail, requestID)
         return closed(&writer, refusal.status, refusal.headers)
     }
@@ -166,7 +166,7 @@ private struct Kind {
 
 extension SentMessage {
     /// `{id, sentAt, accepted}`, the answer to a send.
-    package func write(to writer: inout JSONWriter) {
+    public func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.field("id", id.uuid)
         writer.field("sentAt", sentAt)

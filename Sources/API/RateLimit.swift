@@ -1,19 +1,19 @@
-package import Domain
-package import HTTP
+public import Domain
+public import HTTP
 import Lanes
-package import Wire
+public import Wire
 
 /// A rate, counted for each key on this node alone.
 ///
 /// Instead of a number of tokens each key has the instant at which it will have all of them again, so that a key at rest
 /// costs nothing and can be forgotten. With `keys` of them under way, those that would be forgotten first make room.
-package final class RateLimit<Key: Hashable & Sendable>: Sendable {
-    package let rate: Rate
+public final class RateLimit<Key: Hashable & Sendable>: Sendable {
+    public let rate: Rate
     /// Of one shard.
     private let bound: Int
     private let shards: Shards<[Key: Instant]>
 
-    package init(_ rate: Rate, keys bound: Int = 10_000) {
+    public init(_ rate: Rate, keys bound: Int = 10_000) {
         self.rate = rate
         // Few keys would be shared out unevenly.
         let shards = bound < 1_000 ? 1 : 16
@@ -22,13 +22,13 @@ package final class RateLimit<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Spends some of the key's, when it has them; more than there can ever be counts as all there are.
-    package func take(_ key: Key, _ count: Int = 1, at now: Instant) -> RateStanding {
+    public func take(_ key: Key, _ count: Int = 1, at now: Instant) -> RateStanding {
         guard rate.isLimited else { return RateStanding(rate: rate, remaining: rate.burst, reset: 0, retryAfter: nil) }
         return shards.withLock(for: key) { take(key, count, &$0, now) }
     }
 
     /// Spends one of each key's, or of nobody's when one of them has none; returns how the worst off stands.
-    package func takeAll(_ keys: [Key], at now: Instant) -> RateStanding? {
+    public func takeAll(_ keys: [Key], at now: Instant) -> RateStanding? {
         guard rate.isLimited else { return nil }
         var worst: RateStanding?
         for (index, key) in keys.enumerated() {
@@ -44,7 +44,7 @@ package final class RateLimit<Key: Hashable & Sendable>: Sendable {
 
     /// The same as `take`, as a failure when there are none left.
     @discardableResult
-    package func spend(
+    public func spend(
         _ key: Key, _ count: Int = 1, at now: Instant, else detail: StaticString
     ) throws(Failure) -> RateStanding {
         let standing = take(key, count, at: now)
@@ -53,7 +53,7 @@ package final class RateLimit<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Takes back what was spent on something that another limit refused.
-    package func giveBack(_ key: Key, _ count: Int) {
+    public func giveBack(_ key: Key, _ count: Int) {
         shards.withLock(for: key) { fullAt in
             guard let known = fullAt[key] else { return }
             fullAt[key] = known - rate.interval * min(count, rate.burst)
@@ -91,7 +91,7 @@ package final class RateLimit<Key: Hashable & Sendable>: Sendable {
 
 extension Response {
     /// `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-12).
-    package mutating func add(_ standings: [RateStanding]) {
+    public mutating func add(_ standings: [RateStanding]) {
         for (name, value) in RateStanding.headers(standings) { add(name, value) }
     }
 }

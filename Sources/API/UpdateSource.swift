@@ -1,24 +1,24 @@
-package import Domain
-package import Store
+public import Domain
+public import Store
 
 /// Whose stream it is.
-package struct Listener: Sendable {
-    package let caller: Caller
-    package let device: DeviceID
+public struct Listener: Sendable {
+    public let caller: Caller
+    public let device: DeviceID
 
-    package init(caller: Caller, device: DeviceID) {
+    public init(caller: Caller, device: DeviceID) {
         self.caller = caller
         self.device = device
     }
 }
 
 /// Where a stream stands in one source: opaque to everyone but the source, small, and the same on every node.
-package typealias Position = [UInt8]
+public typealias Position = [UInt8]
 
 /// One kind of updates that a stream carries.
 ///
 /// Features make them; the room Updates merges them. A source replays from its own table, so resuming needs no outbox and no node remembers anything for another.
-package protocol UpdateSource: Sendable {
+public protocol UpdateSource: Sendable {
     /// One letter, unique among sources; part of every cursor.
     var letter: UInt8 { get }
 
@@ -40,10 +40,10 @@ package protocol UpdateSource: Sendable {
 }
 
 extension UpdateSource {
-    package func prepare(for doorbell: Doorbell) async {}
+    public func prepare(for doorbell: Doorbell) async {}
 
     /// Without a better answer: perhaps.
-    package func haveMore(
+    public func haveMore(
         _ feeds: [(feed: any UpdateFeed, position: Position)]
     ) async throws(Failure) -> [Bool] {
         feeds.map { _ in true }
@@ -51,7 +51,7 @@ extension UpdateSource {
 }
 
 /// One source, opened for one stream.
-package protocol UpdateFeed: Sendable {
+public protocol UpdateFeed: Sendable {
     /// The bell that says there may be more.
     var doorbell: Doorbell { get }
 
@@ -71,17 +71,17 @@ package protocol UpdateFeed: Sendable {
 }
 
 extension UpdateFeed {
-    package func recent(after position: Position) -> [Update]? { nil }
+    public func recent(after position: Position) -> [Update]? { nil }
 }
 
 /// One event on its way to a stream.
-package struct Update: Sendable {
-    package let event: StaticString
-    package let data: [UInt8]
+public struct Update: Sendable {
+    public let event: StaticString
+    public let data: [UInt8]
     /// Where the source stands once this was delivered.
-    package let position: Position
+    public let position: Position
 
-    package init(event: StaticString, data: [UInt8], position: Position) {
+    public init(event: StaticString, data: [UInt8], position: Position) {
         self.event = event
         self.data = data
         self.position = position

@@ -1,30 +1,30 @@
-package import API
-package import Crypto
-package import Domain
-package import Store
+public import API
+public import Crypto
+public import Domain
+public import Store
 
 /// Accounts: people and apps as the administrator keeps them, and the directory in which members find each other.
 ///
 /// It owns the tables `account` and `app`. It never signs anybody in, makes no token, and never tells whether a password
 /// exists. Everything here but the directory needs scope `admin`.
-package struct Accounts: Sendable {
-    package struct Settings: Sendable {
-        package var directory = Rate("directory", per: .account, burst: 30, every: .seconds(1))
+public struct Accounts: Sendable {
+    public struct Settings: Sendable {
+        public var directory = Rate("directory", per: .account, burst: 30, every: .seconds(1))
 
-        package init() {}
+        public init() {}
     }
 
     private let database: Database
     private let passwords: Passwords
     private let directoryLimit: RateLimit<AccountID>
 
-    package init(database: Database, passwords: Passwords, settings: Settings = Settings()) {
+    public init(database: Database, passwords: Passwords, settings: Settings = Settings()) {
         self.database = database
         self.passwords = passwords
         directoryLimit = RateLimit(settings.directory)
     }
 
-    package var endpoints: [Mounted] {
+    public var endpoints: [Mounted] {
         [
             ListAccounts(database: database).mounted,
             CreateAccount(database: database, passwords: passwords).mounted,
@@ -39,5 +39,5 @@ package struct Accounts: Sendable {
         ]
     }
 
-    package var services: [any Service] { [] }
+    public var services: [any Service] { [] }
 }

@@ -4,7 +4,7 @@ import Audit
 import Configuration
 import Crypto
 import Devices
-package import Domain
+public import Domain
 import HTTP
 import Lanes
 import Login
@@ -15,7 +15,7 @@ import Synchronization
 import Updates
 
 /// The whole server: every room wired together, started in order and stopped in reverse.
-package final class Application: Sendable {
+public final class Application: Sendable {
     private let wiring: Wiring
     private let server: Server
     private let monitor: Server?
@@ -28,15 +28,15 @@ package final class Application: Sendable {
         self.services = Mutex(services)
     }
 
-    package var port: Int { server.port }
-    package var monitorPort: Int? { monitor?.port }
+    public var port: Int { server.port }
+    public var monitorPort: Int? { monitor?.port }
 
     /// Starts everything and returns once requests are served.
     ///
     /// Waits for PostgreSQL as long as it takes, unless `isCancelled` says to give up: then the answer is `nil`. A
     /// schema that is not up to date, a root key that cannot be read or a port that is taken is an error at once.
     /// `machine` is the machine's own clock, which is compared with the database's; tests move `clock` alone.
-    package static func start(
+    public static func start(
         _ settings: Settings, clock: any Clock, machine: any Clock = SystemClock(), observe log: @escaping Observe,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) async throws -> Application? {
@@ -86,7 +86,7 @@ package final class Application: Sendable {
     }
 
     /// Stops in reverse: readiness turns red, accepting ends, streams say goodbye, requests finish, the rest follows.
-    package func stop() async {
+    public func stop() async {
         let services = services.withLock { task in
             defer { task = nil }
             return task
@@ -103,7 +103,7 @@ package final class Application: Sendable {
     }
 
     /// Every route, sorted, as METHOD and pattern.
-    package static func routes() throws -> [(method: String, pattern: String)] {
+    public static func routes() throws -> [(method: String, pattern: String)] {
         var settings = Settings()
         settings.metricsToken = "only to list the route"
         let wiring = try Wiring(

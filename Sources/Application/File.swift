@@ -1,9 +1,9 @@
 import Glibc
 
 /// Small files of the operator.
-package enum File {
+public enum File {
     /// The first line of a file of at most 64 KiB, without its end; `nil` when it cannot be read.
-    package static func firstLine(of path: String) -> String? {
+    public static func firstLine(of path: String) -> String? {
         read(path, upTo: 65_536).flatMap(firstLine(of:))
     }
 
@@ -14,7 +14,7 @@ package enum File {
     }
 
     /// What a small file holds; nothing when it cannot be read.
-    package static func bytes(of path: String) -> [UInt8] { read(path, upTo: 1_048_576) ?? [] }
+    public static func bytes(of path: String) -> [UInt8] { read(path, upTo: 1_048_576) ?? [] }
 
     /// A small file and who else can get at it, looked at through the same descriptor; `nil` when it cannot be read.
     static func opened(_ path: String) -> (bytes: [UInt8], standing: FileStanding)? {

@@ -1,5 +1,5 @@
-package import Domain
-package import Glibc
+public import Domain
+public import Glibc
 import Synchronization
 import Wire
 
@@ -7,19 +7,19 @@ import Wire
 ///
 /// It can hold no secret because an observation has no place for one: requests are told by their pattern, never by their
 /// URL, headers or body, and causes name no values.
-package final class Log: Sendable {
+public final class Log: Sendable {
     private let descriptor: Int32
     private let clock: any Clock
     /// Requests turned away by each line since that was last told, and when.
     private let turnedAway = Mutex<[Queue: (count: Int, toldAt: Instant?)]>([:])
     private static let pause = Duration.seconds(10)
 
-    package init(descriptor: Int32 = STDERR_FILENO, clock: any Clock) {
+    public init(descriptor: Int32 = STDERR_FILENO, clock: any Clock) {
         self.descriptor = descriptor
         self.clock = clock
     }
 
-    package func note(_ observation: Observation) {
+    public func note(_ observation: Observation) {
         if case .turnedAway(let queue) = observation { return noteTurnedAway(from: queue) }
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()

@@ -1,21 +1,21 @@
 import Accounts
 import Crypto
-package import Domain
+public import Domain
 import Lanes
 import Postgres
-package import Store
+public import Store
 
 /// What whoever runs the machine may do without signing in, through the database itself.
-package struct Owner: Sendable {
+public struct Owner: Sendable {
     private let settings: Settings
 
-    package init(_ settings: Settings) { self.settings = settings }
+    public init(_ settings: Settings) { self.settings = settings }
 
-    package func migrate(observe: @escaping Observe) async throws -> Migrator.Standing {
+    public func migrate(observe: @escaping Observe) async throws -> Migrator.Standing {
         try await connected { (pool) async throws(Failure) in try await Migrator(pool: pool).migrate(observe: observe) }
     }
 
-    package func createAdministrator(
+    public func createAdministrator(
         username: String, displayName: String, password: String
     ) async throws -> AccountID {
         let lanes = LaneGroup(name: "argon2id", count: 1, waiting: 1)
@@ -28,14 +28,14 @@ package struct Owner: Sendable {
         }
     }
 
-    package func markRestored() async throws -> Restoration {
+    public func markRestored() async throws -> Restoration {
         try await connected { (pool) async throws(Failure) in
             try await Migrator(pool: pool).standing().check()
             return try await Restoration.perform(in: database(pool))
         }
     }
 
-    package static func createKey(at path: String) throws { try RootKey.create(path: path) }
+    public static func createKey(at path: String) throws { try RootKey.create(path: path) }
 
     private func database(_ pool: Pool) -> Database {
         let entropy = SystemEntropy()

@@ -1,4 +1,4 @@
 /// What this binary is.
-package enum Program {
-    package static let version = "0.1.0"
+public enum Program {
+    public static let version = "0.1.0"
 }

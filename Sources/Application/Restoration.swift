@@ -4,13 +4,13 @@ import Store
 import Wire
 
 /// What was done after a backup was restored, in one transaction.
-package struct Restoration: Sendable {
+public struct Restoration: Sendable {
     /// Mailboxes that began a new epoch.
-    package let mailboxes: Int
+    public let mailboxes: Int
     /// Sessions that ended: one that was signed out since the backup would live again, and nobody can tell which.
-    package let sessions: Int
+    public let sessions: Int
     /// Enrolled devices, of which those removed since the backup are enrolled again.
-    package let devices: Int
+    public let devices: Int
 
     static func perform(in database: Database) async throws(Failure) -> Restoration {
         try await database.transaction { (tx) throws(Failure) in

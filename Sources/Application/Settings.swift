@@ -8,63 +8,63 @@ import Mailboxes
 import Wire
 
 /// What an operator sets, read from a file and the environment and checked before anything starts.
-package struct Settings: Sendable {
-    package var databaseURL = ""
-    package var ownerDatabaseURL = ""
-    package var publicURL = ""
-    package var listenAddress = "127.0.0.1"
-    package var listenPort = 8080
+public struct Settings: Sendable {
+    public var databaseURL = ""
+    public var ownerDatabaseURL = ""
+    public var publicURL = ""
+    public var listenAddress = "127.0.0.1"
+    public var listenPort = 8080
     /// Empty for no listener of its own.
-    package var monitorAddress = ""
-    package var monitorPort = 0
-    package var rootKeyFile = ""
-    package var metricsToken: String?
-    package var trustedProxies: [String] = []
-    package var lanes = 8
-    package var longestWait = 1_000
-    package var rateLimitPercent = 100
-    package var workers = 32
-    package var connections = 10_000
-    package var connectionsPerAddress = 1000
-    package var bodiesInFlightBytes = 256 * 1024 * 1024
-    package var accessTokenSeconds = 600
-    package var sessionDays = 365
-    package var passwordLanes = 2
-    package var passwordMemory = 64
-    package var ciphertextBytes = 64 * 1024
-    package var envelopes = 256
-    package var messageBytes = 1024 * 1024
-    package var bodyBytes = Route.smallBody
-    package var headerBytes = 8 * 1024
-    package var urlBytes = 4 * 1024
-    package var mailboxItems = 10_000
-    package var mailboxBytes = 64 * 1024 * 1024
-    package var mailboxDays = 30
-    package var streamsPerDevice = 4
-    package var streamsPerAccount = 32
-    package var configurationBytes = 256 * 1024
-    package var drainSeconds = 10
+    public var monitorAddress = ""
+    public var monitorPort = 0
+    public var rootKeyFile = ""
+    public var metricsToken: String?
+    public var trustedProxies: [String] = []
+    public var lanes = 8
+    public var longestWait = 1_000
+    public var rateLimitPercent = 100
+    public var workers = 32
+    public var connections = 10_000
+    public var connectionsPerAddress = 1000
+    public var bodiesInFlightBytes = 256 * 1024 * 1024
+    public var accessTokenSeconds = 600
+    public var sessionDays = 365
+    public var passwordLanes = 2
+    public var passwordMemory = 64
+    public var ciphertextBytes = 64 * 1024
+    public var envelopes = 256
+    public var messageBytes = 1024 * 1024
+    public var bodyBytes = Route.smallBody
+    public var headerBytes = 8 * 1024
+    public var urlBytes = 4 * 1024
+    public var mailboxItems = 10_000
+    public var mailboxBytes = 64 * 1024 * 1024
+    public var mailboxDays = 30
+    public var streamsPerDevice = 4
+    public var streamsPerAccount = 32
+    public var configurationBytes = 256 * 1024
+    public var drainSeconds = 10
     /// Not from the environment: what the process was started with.
-    package var inheritedSocket: Int32?
+    public var inheritedSocket: Int32?
     /// Milliseconds; no setting, but what tests change to hold a lock for as long as they need.
-    package var statementTimeout = 5_000
-    package var lockTimeout = 2_000
+    public var statementTimeout = 5_000
+    public var lockTimeout = 2_000
 
     /// Where each setting that was set came from.
-    package private(set) var sources: [String: SettingSource] = [:]
+    public private(set) var sources: [String: SettingSource] = [:]
 
-    package init() {}
+    public init() {}
 
     /// Where clients find the server: the only source of the issuer and of links.
-    package var issuer: String { publicURL.isEmpty ? "http://\(listenAddress):\(listenPort)" : publicURL }
+    public var issuer: String { publicURL.isEmpty ? "http://\(listenAddress):\(listenPort)" : publicURL }
 }
 
 /// Where a setting that is not the default was found.
-package enum SettingSource: Sendable, Equatable, CustomStringConvertible {
+public enum SettingSource: Sendable, Equatable, CustomStringConvertible {
     case environment
     case file(path: String, line: Int)
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .environment: "environment"
         case .file(let path, let line): "\(path):\(line)"
@@ -73,23 +73,23 @@ package enum SettingSource: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// One setting that is not as it should be.
-package struct SettingFault: Error, Sendable, CustomStringConvertible {
-    package let name: String
-    package let detail: String
+public struct SettingFault: Error, Sendable, CustomStringConvertible {
+    public let name: String
+    public let detail: String
 
-    package var description: String { "\(name) \(detail)" }
+    public var description: String { "\(name) \(detail)" }
 }
 
 /// All that is wrong with the settings, found in one look.
-package struct SettingFaults: Error, Sendable {
-    package let faults: [SettingFault]
+public struct SettingFaults: Error, Sendable {
+    public let faults: [SettingFault]
 }
 
 /// One line of the settings table: how a setting is called, what it means, how it is read and shown.
-package struct Setting: Sendable {
-    package let name: String
-    package let meaning: String
-    package let isSecret: Bool
+public struct Setting: Sendable {
+    public let name: String
+    public let meaning: String
+    public let isSecret: Bool
     /// Its value is where a file is, which is no secret.
     var namesFile = false
     /// What to put there, when the default says nothing.
@@ -98,13 +98,13 @@ package struct Setting: Sendable {
     let show: @Sendable (Settings) -> String
 
     /// The value in use; a secret only says whether there is one.
-    package func value(in settings: Settings) -> String {
+    public func value(in settings: Settings) -> String {
         let value = show(settings)
         return isSecret && !value.isEmpty ? "(set)" : value
     }
 
     /// Its line in a file of settings, for filling in.
-    package var example: String {
+    public var example: String {
         let value = show(Settings())
         return "#\(name)=\(value.isEmpty ? sample : value)"
     }
@@ -113,7 +113,7 @@ package struct Setting: Sendable {
 extension Settings {
     /// Reads the environment and, for what it does not say, a file; a name that begins with `ENFILADE_` and means nothing
     /// is a fault too, so that typing errors are not silently the default.
-    package init(environment: [String: String], file: SettingsFile? = nil) throws(SettingFaults) {
+    public init(environment: [String: String], file: SettingsFile? = nil) throws(SettingFaults) {
         self.init()
         var faults: [SettingFault] = []
         for setting in Setting.all {
@@ -141,7 +141,7 @@ extension Settings {
     }
 
     /// The variable that names the file of settings.
-    package static let fileVariable = "ENFILADE_SETTINGS_FILE"
+    public static let fileVariable = "ENFILADE_SETTINGS_FILE"
 
     /// Read by the scripts around the server, or before the settings.
     private static let foreign: Set<String> = [
@@ -150,7 +150,7 @@ extension Settings {
     ]
 
     /// What `serve` cannot do without.
-    package func checkForServing() throws(SettingFaults) {
+    public func checkForServing() throws(SettingFaults) {
         var faults: [SettingFault] = []
         if databaseURL.isEmpty {
             faults.append(
@@ -164,7 +164,7 @@ extension Settings {
         guard faults.isEmpty else { throw SettingFaults(faults: faults) }
     }
 
-    package func checkForOwner() throws(SettingFaults) {
+    public func checkForOwner() throws(SettingFaults) {
         guard ownerDatabaseURL.isEmpty else { return }
         throw SettingFaults(faults: [
             SettingFault(
@@ -175,7 +175,7 @@ extension Settings {
 
 extension Settings {
     /// Every setting with its value and source as one JSON array, secrets masked.
-    package var json: String {
+    public var json: String {
         var writer = JSONWriter()
         writer.beginArray()
         for setting in Setting.all {

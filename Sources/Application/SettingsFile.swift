@@ -4,17 +4,17 @@ import Glibc
 ///
 /// Only what all of them read alike is taken; a line that one of them would read otherwise is a fault, and so is a file
 /// that somebody else could have written.
-package struct SettingsFile: Sendable {
+public struct SettingsFile: Sendable {
     struct Entry: Sendable {
         let text: String
         let line: Int
     }
 
-    package let path: String
+    public let path: String
     private(set) var entries: [String: Entry] = [:]
 
     /// The settings of a file, every fault in it at once.
-    package init(path: String) throws(SettingFaults) {
+    public init(path: String) throws(SettingFaults) {
         self.path = path
         guard let found = File.opened(path) else { throw SettingFaults(Self.fault(path, "cannot be read")) }
         if let detail = found.standing.objection { throw SettingFaults(Self.fault(path, detail)) }

@@ -3,7 +3,7 @@ import Glibc
 
 extension Setting {
     /// Every setting there is, in the order of the README's table.
-    package static let all: [Setting] = [
+    public static let all: [Setting] = [
         text(
             "ENFILADE_DATABASE_URL", \.databaseURL, "PostgreSQL for the server, as role enfilade_app", isSecret: true,
             sample: "postgresql://enfilade_app:PASSWORD@HOST/enfilade"),

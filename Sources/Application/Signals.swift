@@ -3,7 +3,7 @@ import Lanes
 import Synchronization
 
 /// SIGTERM and SIGINT as something to wait for.
-package final class Signals: Sendable {
+public final class Signals: Sendable {
     private struct State {
         var hasArrived = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -13,14 +13,14 @@ package final class Signals: Sendable {
     private let lane = Lane(name: "signals")
 
     /// Keeps the signals from every thread that is made later; call it first.
-    package static func block() {
+    public static func block() {
         var set = stopping
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // Writing to a socket or pipe that nobody reads is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    package init() {
+    public init() {
         lane.post { [self] in
             var set = Self.stopping
             var received: Int32 = 0
@@ -29,10 +29,10 @@ package final class Signals: Sendable {
         }
     }
 
-    package var hasArrived: Bool { state.withLock { $0.hasArrived } }
+    public var hasArrived: Bool { state.withLock { $0.hasArrived } }
 
     /// Returns once a signal has arrived.
-    package func wait() async {
+    public func wait() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if !state.hasArrived { state.waiting.append(continuation) }

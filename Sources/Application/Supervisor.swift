@@ -1,23 +1,23 @@
-import Glibc
+public import Glibc
 
 /// Who started this process and watches it: systemd, or whatever else speaks its protocol (sd_notify(3),
 /// sd_listen_fds(3)).
-package final class Supervisor: Sendable {
+public final class Supervisor: Sendable {
     /// What it passed on is not what this server can use.
-    package struct Fault: Error, CustomStringConvertible {
-        package let description: String
+    public struct Fault: Error, CustomStringConvertible {
+        public let description: String
     }
 
     /// The first descriptor that is passed on, SD_LISTEN_FDS_START.
     private static let firstSocket: Int32 = 3
 
     /// The socket that already listens, if one was passed on.
-    package let socket: Int32?
+    public let socket: Int32?
     /// How often it wants to hear that the process is well; nil when it does not ask.
-    package let watchdog: Duration?
+    public let watchdog: Duration?
     private let address: [UInt8]
 
-    package init(environment: [String: String], process: Int32 = getpid()) throws(Fault) {
+    public init(environment: [String: String], process: Int32 = getpid()) throws(Fault) {
         address = Array((environment["NOTIFY_SOCKET"] ?? "").utf8)
         socket = try Self.socket(environment, process)
         let isMeant = environment["WATCHDOG_PID"].map { $0 == "\(process)" } ?? true
@@ -33,12 +33,12 @@ package final class Supervisor: Sendable {
     }
 
     /// Requests are served from now on.
-    package func ready() { tell("READY=1\nSTATUS=Serving requests\n") }
+    public func ready() { tell("READY=1\nSTATUS=Serving requests\n") }
 
-    package func stopping() { tell("STOPPING=1\nSTATUS=Finishing requests\n") }
+    public func stopping() { tell("STOPPING=1\nSTATUS=Finishing requests\n") }
 
     /// Says again and again that tasks still run, until the task is cancelled.
-    package func reassure() async {
+    public func reassure() async {
         guard let watchdog else { return }
         while !Task.isCancelled {
             tell("WATCHDOG=1\n")

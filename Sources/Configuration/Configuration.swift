@@ -1,19 +1,19 @@
-package import API
-package import Domain
-package import Store
+public import API
+public import Domain
+public import Store
 
 /// Configuration: the values that administrators publish to an app, and what its devices report about them.
 ///
 /// It owns the tables `configuration`, `configuration_revision` and `configuration_report`. A revision never changes:
 /// going back makes a new one. It never looks into a value, and never writes one into the audit log: they may be secret.
-package final class Configuration: Sendable {
-    package struct Limits: Sendable {
+public final class Configuration: Sendable {
+    public struct Limits: Sendable {
         /// The encoded values of an app.
-        package var bytes = 256 * 1024
+        public var bytes = 256 * 1024
         /// Reports: each that says something new is in the audit log for ever.
-        package var reports = Rate("reports", per: .device, burst: 30, every: .seconds(10))
+        public var reports = Rate("reports", per: .device, burst: 30, every: .seconds(10))
 
-        package init() {}
+        public init() {}
     }
 
     private let database: Database
@@ -22,7 +22,7 @@ package final class Configuration: Sendable {
     private let patches: PatchShelf
     private let reports: RateLimit<DeviceID>
 
-    package init(database: Database, limits: Limits = Limits()) {
+    public init(database: Database, limits: Limits = Limits()) {
         self.database = database
         self.limits = limits
         reports = RateLimit(limits.reports)
@@ -30,7 +30,7 @@ package final class Configuration: Sendable {
         patches = PatchShelf(database: database)
     }
 
-    package var endpoints: [Mounted] {
+    public var endpoints: [Mounted] {
         [
             ReadConfiguration(shelf: shelf).mounted,
             ReportConfiguration(database: database, limit: reports).mounted,
@@ -44,10 +44,10 @@ package final class Configuration: Sendable {
         ]
     }
 
-    package var services: [any Service] { [shelf] }
+    public var services: [any Service] { [shelf] }
 
     /// What the event stream carries of configuration.
-    package var updates: any UpdateSource {
+    public var updates: any UpdateSource {
         ConfigurationUpdates(database: database, shelf: shelf, patches: patches)
     }
 }

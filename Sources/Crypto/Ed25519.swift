@@ -1,9 +1,9 @@
 import CSodium
 
 /// Ed25519 (RFC 8032) with public keys only.
-package enum Ed25519 {
-    package static let keySize = Int(crypto_sign_PUBLICKEYBYTES)
-    package static let signatureSize = Int(crypto_sign_BYTES)
+public enum Ed25519 {
+    public static let keySize = Int(crypto_sign_PUBLICKEYBYTES)
+    public static let signatureSize = Int(crypto_sign_BYTES)
 
     /// The order of the main subgroup plus one, little-endian.
     private static let orderPlusOne: [UInt8] = [
@@ -14,14 +14,14 @@ package enum Ed25519 {
     /// Whether the signature is the key's over exactly this message.
     ///
     /// Malleable signatures and low-order keys are refused.
-    package static func verify(signature: [UInt8], message: [UInt8], publicKey: [UInt8]) -> Bool {
+    public static func verify(signature: [UInt8], message: [UInt8], publicKey: [UInt8]) -> Bool {
         Sodium.start()
         guard signature.count == signatureSize, publicKey.count == keySize else { return false }
         return crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
     }
 
     /// Whether the bytes are a canonical point of the prime-order subgroup other than the neutral one.
-    package static func isAcceptable(publicKey: [UInt8]) -> Bool {
+    public static func isAcceptable(publicKey: [UInt8]) -> Bool {
         Sodium.start()
         guard publicKey.count == keySize, crypto_core_ed25519_is_valid_point(publicKey) == 1 else { return false }
         // libsodium up to 1.0.20 lets a point through whose part outside the subgroup has order two (CVE-2025-69277).

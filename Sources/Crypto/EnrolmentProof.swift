@@ -1,12 +1,12 @@
-package import Domain
+public import Domain
 import Wire
 
 /// What a device signs with its identity key to enrol.
 ///
 /// It proves possession of that key to one server, for one account and session.
-package enum EnrolmentProof {
+public enum EnrolmentProof {
     /// The signed text: UTF-8 lines, each ending in a line feed; ids in lower case, keys in padded base64.
-    package static func message(
+    public static func message(
         issuer: String, accountID: AccountID, sessionID: SessionID, identityKey: [UInt8], agreementKey: [UInt8]
     ) -> [UInt8] {
         let lines = [

@@ -1,15 +1,15 @@
 import Wire
 
 /// Ed25519 public keys as JSON Web Keys (RFC 8037).
-package enum JWK {
+public enum JWK {
     /// The RFC 7638 thumbprint: SHA-256 over the required members in lexical order, base64url.
-    package static func thumbprint(_ publicKey: [UInt8]) -> String {
+    public static func thumbprint(_ publicKey: [UInt8]) -> String {
         let members = #"{"crv":"Ed25519","kty":"OKP","x":"\#(Base64URL.encode(publicKey))"}"#
         return Base64URL.encode(SHA256.hash(Array(members.utf8)))
     }
 
     /// One signature key as a JSON object.
-    package static func okp(_ publicKey: [UInt8], keyID: String) -> [UInt8] {
+    public static func okp(_ publicKey: [UInt8], keyID: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 192)
         writer.beginObject()
         writer.field("kty", "OKP")
@@ -23,7 +23,7 @@ package enum JWK {
     }
 
     /// The JWKS document of keys by their id, in an order that does not change from call to call.
-    package static func set(_ publicKeys: [String: [UInt8]]) -> [UInt8] {
+    public static func set(_ publicKeys: [String: [UInt8]]) -> [UInt8] {
         var writer = JSONWriter(capacity: 64 + 192 * publicKeys.count)
         writer.beginObject()
         writer.key("keys")

@@ -3,19 +3,19 @@ import Wire
 /// Why a compact JWS was refused.
 ///
 /// For logs and tests; a client is told only that its token is not valid.
-package enum JWSFault: Error, Equatable, Sendable {
+public enum JWSFault: Error, Equatable, Sendable {
     case tooLarge, malformed, algorithm, type, critical, unknownKey, signature
 }
 
 /// Compact JWS (RFC 7515), narrowed to one algorithm: EdDSA with Ed25519 (RFC 8037).
-package enum JWS {
+public enum JWS {
     /// The longest text that is looked at, in bytes.
-    package static let maximumSize = 4096
+    public static let maximumSize = 4096
 
     private static let dot = UInt8(ascii: ".")
 
     /// Signs a payload; the header names the algorithm, the key and the type.
-    package static func sign(type: String, payload: [UInt8], key: SigningKey) -> String {
+    public static func sign(type: String, payload: [UInt8], key: SigningKey) -> String {
         var header = JSONWriter(capacity: 96)
         header.beginObject()
         header.field("alg", "EdDSA")
@@ -29,7 +29,7 @@ package enum JWS {
     /// The payload of a text that one of the keys signed for this type.
     ///
     /// `keys` are public keys by key id; `type` is compared without case and without the prefix `application/`.
-    package static func verify(
+    public static func verify(
         _ compact: String, keys: [String: [UInt8]], type: String
     ) throws(JWSFault) -> [UInt8] {
         guard compact.utf8.count <= maximumSize else { throw .tooLarge }

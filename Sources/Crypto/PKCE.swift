@@ -1,24 +1,24 @@
 import Wire
 
 /// Proof key for code exchange, method S256 (RFC 7636).
-package enum PKCE {
+public enum PKCE {
     /// The challenge that belongs to a verifier.
-    package static func challenge(verifier: String) -> String {
+    public static func challenge(verifier: String) -> String {
         Base64URL.encode(SHA256.hash(Array(verifier.utf8)))
     }
 
     /// Whether a verifier has 43 to 128 characters, all unreserved (§4.1).
-    package static func isWellFormed(verifier: String) -> Bool {
+    public static func isWellFormed(verifier: String) -> Bool {
         (43...128).contains(verifier.utf8.count) && verifier.utf8.allSatisfy(isUnreserved)
     }
 
     /// Whether a challenge can be an S256 one: 32 bytes in base64url (§4.2).
-    package static func isWellFormed(challenge: String) -> Bool {
+    public static func isWellFormed(challenge: String) -> Bool {
         challenge.utf8.count == 43 && Base64URL.decode(challenge)?.count == 32
     }
 
     /// Whether a verifier is well-formed and answers a challenge.
-    package static func matches(verifier: String, challenge: String) -> Bool {
+    public static func matches(verifier: String, challenge: String) -> Bool {
         guard isWellFormed(verifier: verifier) else { return false }
         return ConstantTime.equal(Array(PKCE.challenge(verifier: verifier).utf8), Array(challenge.utf8))
     }

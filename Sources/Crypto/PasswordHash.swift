@@ -2,31 +2,31 @@ import CSodium
 import Synchronization
 
 /// A password could not be hashed: the memory that its cost asks for is not there.
-package struct PasswordFault: Error, Equatable, CustomStringConvertible {
-    package var description: String { "not enough memory to hash a password at the configured cost" }
+public struct PasswordFault: Error, Equatable, CustomStringConvertible {
+    public var description: String { "not enough memory to hash a password at the configured cost" }
 }
 
 /// Passwords as argon2id in PHC string form.
 ///
 /// Every call here is meant to be slow and blocks its thread: run it on a lane. Passwords given as bytes are wiped.
-package enum PasswordHash {
+public enum PasswordHash {
     /// What one hash costs.
-    package struct Cost: Hashable, Sendable {
+    public struct Cost: Hashable, Sendable {
         /// Passes over the memory.
-        package let opslimit: Int
+        public let opslimit: Int
         /// Memory in bytes.
-        package let memlimit: Int
+        public let memlimit: Int
 
         /// Two passes over 64 MiB.
-        package static let standard = Cost(passes: 2, bytes: 64 << 20)
+        public static let standard = Cost(passes: 2, bytes: 64 << 20)
         /// The least that argon2id takes.
         ///
         /// For tests: it protects nothing.
-        package static let minimum = Cost(
+        public static let minimum = Cost(
             passes: Int(crypto_pwhash_argon2id_OPSLIMIT_MIN), bytes: Int(crypto_pwhash_argon2id_MEMLIMIT_MIN))
 
         /// A cost of 1 to 64 passes over 8 KiB to 4 GiB; `nil` outside.
-        package init?(opslimit: Int, memlimit: Int) {
+        public init?(opslimit: Int, memlimit: Int) {
             guard (1...64).contains(opslimit), (8 << 10...4 << 30).contains(memlimit) else { return nil }
             self.init(passes: opslimit, bytes: memlimit)
         }
@@ -40,7 +40,7 @@ package enum PasswordHash {
     private static let decoys = Mutex<[Cost: String]>([:])
 
     /// A new hash of a password.
-    package static func hash(_ password: consuming [UInt8], cost: Cost = .standard) throws(PasswordFault) -> String {
+    public static func hash(_ password: consuming [UInt8], cost: Cost = .standard) throws(PasswordFault) -> String {
         let secret = SecretBytes(copying: password)
         let size = Int(crypto_pwhash_STRBYTES)
         let text = secret.withCharacters { characters in
@@ -57,12 +57,12 @@ package enum PasswordHash {
     }
 
     /// A new hash of a password's UTF-8.
-    package static func hash(_ password: String, cost: Cost = .standard) throws(PasswordFault) -> String {
+    public static func hash(_ password: String, cost: Cost = .standard) throws(PasswordFault) -> String {
         try hash(Array(password.utf8), cost: cost)
     }
 
     /// Whether the password is the hash's; without a hash (an unknown name) `false` after the same time.
-    package static func verify(_ password: consuming [UInt8], hash: String?, cost: Cost = .standard) -> Bool {
+    public static func verify(_ password: consuming [UInt8], hash: String?, cost: Cost = .standard) -> Bool {
         let secret = SecretBytes(copying: password)
         guard let hash else {
             if let decoy = decoy(cost: cost) { _ = matches(secret, hash: decoy) }
@@ -72,12 +72,12 @@ package enum PasswordHash {
     }
 
     /// The same for a password's UTF-8.
-    package static func verify(_ password: String, hash: String?, cost: Cost = .standard) -> Bool {
+    public static func verify(_ password: String, hash: String?, cost: Cost = .standard) -> Bool {
         verify(Array(password.utf8), hash: hash, cost: cost)
     }
 
     /// Whether a hash was made at another cost or by another function, to be replaced at the next sign-in.
-    package static func needsRehash(_ hash: String, cost: Cost = .standard) -> Bool {
+    public static func needsRehash(_ hash: String, cost: Cost = .standard) -> Bool {
         Sodium.start()
         return !hash.hasPrefix(crypto_pwhash_argon2id_STRPREFIX)
             || crypto_pwhash_str_needs_rehash(hash, UInt64(cost.opslimit), cost.memlimit) != 0
@@ -87,7 +87,7 @@ package enum PasswordHash {
     ///
     /// Asked for once at start, so that the first unknown name does not take twice the time.
     @discardableResult
-    package static func decoy(cost: Cost = .standard) -> String? {
+    public static func decoy(cost: Cost = .standard) -> String? {
         if let known = decoys.withLock({ $0[cost] }) { return known }
         guard let made = try? hash(SystemEntropy().bytes(32), cost: cost) else { return nil }
         return decoys.withLock { known in

@@ -1,33 +1,33 @@
-package import Domain
-package import Lanes
+public import Domain
+public import Lanes
 
 /// Passwords on lanes of their own: one hash is tens of milliseconds and many megabytes, so only a few run at once.
 ///
 /// How many may stand in line is the lane group's bound; beyond it callers are told to come back.
-package final class Passwords: Sendable {
+public final class Passwords: Sendable {
     /// Every lane is busy and the line is full, or the memory for one more hash is not there.
-    package struct Full: Error, Sendable {
-        package var failure: Failure { .busy(.passwords) }
+    public struct Full: Error, Sendable {
+        public var failure: Failure { .busy(.passwords) }
     }
 
     private let lanes: LaneGroup
     private let cost: PasswordHash.Cost
 
-    package init(lanes: LaneGroup, cost: PasswordHash.Cost = .standard) {
+    public init(lanes: LaneGroup, cost: PasswordHash.Cost = .standard) {
         self.lanes = lanes
         self.cost = cost
     }
 
     /// Makes the decoy, so that the first unknown name takes no longer than the next.
-    package func prepare() async throws(Full) {
+    public func prepare() async throws(Full) {
         try await onLane { PasswordHash.decoy(cost: $0) }
     }
 
     /// Whether a password would be taken just now: to ask before anything is done for its sake.
-    package var hasRoom: Bool { lanes.hasRoom() }
+    public var hasRoom: Bool { lanes.hasRoom() }
 
     /// A new hash in PHC form.
-    package func hash(_ password: String) async throws(Full) -> String {
+    public func hash(_ password: String) async throws(Full) -> String {
         guard let hash = try await onLane({ try? PasswordHash.hash(password, cost: $0) }) else { throw Full() }
         return hash
     }
@@ -35,14 +35,14 @@ package final class Passwords: Sendable {
     /// Whether the password is the hash's; without a hash `false` after the same time.
     ///
     /// Suspects find only half of the line open to them: the rest is kept for those of whom nothing bad is known.
-    package func verify(
+    public func verify(
         _ password: String, against hash: String?, isSuspect: Bool = false
     ) async throws(Full) -> Bool {
         try await onLane(share: isSuspect ? 0.5 : 1) { PasswordHash.verify(password, hash: hash, cost: $0) }
     }
 
     /// Whether a hash was made at another cost than new ones are.
-    package func isOutdated(_ hash: String) -> Bool { PasswordHash.needsRehash(hash, cost: cost) }
+    public func isOutdated(_ hash: String) -> Bool { PasswordHash.needsRehash(hash, cost: cost) }
 
     @discardableResult
     private func onLane<R: Sendable>(

@@ -1,11 +1,11 @@
 import CSodium
 
 /// The one key an operator keeps: every other secret of the server derives from it or is sealed by it.
-package final class RootKey: Sendable {
+public final class RootKey: Sendable {
     /// Uses that get a keyed hash of their own.
     ///
     /// Raw values are the 8-byte contexts of the derivation and never change.
-    package enum HashPurpose: String, CaseIterable, Sendable {
+    public enum HashPurpose: String, CaseIterable, Sendable {
         case refreshToken = "refresh_"
         case authorizationCode = "authcode"
         case deviceSecret = "devicese"
@@ -14,29 +14,29 @@ package final class RootKey: Sendable {
     }
 
     /// Uses that get a sealing key of their own, on the same terms.
-    package enum SealingPurpose: String, CaseIterable, Sendable {
+    public enum SealingPurpose: String, CaseIterable, Sendable {
         case sealing = "sealing_"
         case signInTicket = "signinrq"
     }
 
     /// The size of the root key and of everything derived from it, in bytes.
-    package static let size = Int(crypto_kdf_KEYBYTES)
+    public static let size = Int(crypto_kdf_KEYBYTES)
 
     private let secret: SecretBytes
 
     /// A root key of exactly 32 bytes; anything else is a mistake of the calling code.
-    package init(_ secret: consuming SecretBytes) {
+    public init(_ secret: consuming SecretBytes) {
         precondition(secret.count == RootKey.size, "a root key has 32 bytes")
         self.secret = secret
     }
 
     /// The keyed hash of one purpose.
-    package func subkey(_ purpose: HashPurpose) -> KeyedHash {
+    public func subkey(_ purpose: HashPurpose) -> KeyedHash {
         KeyedHash(key: derive(purpose.rawValue))
     }
 
     /// The sealing key of one purpose.
-    package func subkey(_ purpose: SealingPurpose) -> Sealing {
+    public func subkey(_ purpose: SealingPurpose) -> Sealing {
         Sealing(key: derive(purpose.rawValue))
     }
 

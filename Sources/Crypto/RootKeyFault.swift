@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why a root-key file was not used; each description says what the operator can do.
-package enum RootKeyFault: Error, Equatable, CustomStringConvertible {
+public enum RootKeyFault: Error, Equatable, CustomStringConvertible {
     case missing(path: String)
     case alreadyExists(path: String)
     case notAFile(path: String)
@@ -11,7 +11,7 @@ package enum RootKeyFault: Error, Equatable, CustomStringConvertible {
     case unreadable(path: String, errno: Int32)
     case unwritable(path: String, errno: Int32)
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .missing(let path):
             "no root key at \(path): restore it from backup, or make one for a new installation "

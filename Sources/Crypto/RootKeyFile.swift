@@ -7,7 +7,7 @@ extension RootKey {
     private static let fileLimit = 1024
 
     /// Reads the root key from its file.
-    package static func load(path: String) throws(RootKeyFault) -> RootKey {
+    public static func load(path: String) throws(RootKeyFault) -> RootKey {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw errno == ENOENT ? .missing(path: path) : .unreadable(path: path, errno: errno)
@@ -21,7 +21,7 @@ extension RootKey {
 
     /// Makes a new root key and writes it to a file that must not exist yet.
     @discardableResult
-    package static func create(path: String) throws(RootKeyFault) -> RootKey {
+    public static func create(path: String) throws(RootKeyFault) -> RootKey {
         let secret = SecretBytes(random: size)
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {

@@ -1,15 +1,15 @@
 import CSodium
 
 /// A sealed value was changed, cut, made under another key or for another context; which of them is nobody's business.
-package struct SealingFault: Error, Equatable, CustomStringConvertible {
-    package var description: String { "the sealed value does not open with this root key" }
+public struct SealingFault: Error, Equatable, CustomStringConvertible {
+    public var description: String { "the sealed value does not open with this root key" }
 }
 
 /// Authenticated encryption at rest: XChaCha20-Poly1305.
 ///
 /// Sealed form: one version byte, a 24-byte random nonce, the ciphertext, a 16-byte tag. The context is authenticated
 /// but not stored, so a value sealed for one column never opens in another.
-package final class Sealing: Sendable {
+public final class Sealing: Sendable {
     private static let version: UInt8 = 1
     private static let nonceSize = Int(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES)
     private static let tagSize = Int(crypto_aead_xchacha20poly1305_ietf_ABYTES)
@@ -23,7 +23,7 @@ package final class Sealing: Sendable {
     }
 
     /// Seals bytes for one context.
-    package func seal(_ plain: [UInt8], for context: String) -> [UInt8] {
+    public func seal(_ plain: [UInt8], for context: String) -> [UInt8] {
         plain.withUnsafeBytes { seal($0, for: context) }
     }
 
@@ -43,7 +43,7 @@ package final class Sealing: Sendable {
     }
 
     /// Opens what was sealed for the same context.
-    package func open(_ sealed: [UInt8], for context: String) throws(SealingFault) -> [UInt8] {
+    public func open(_ sealed: [UInt8], for context: String) throws(SealingFault) -> [UInt8] {
         var plain = [UInt8](repeating: 0, count: max(sealed.count - Self.overhead, 0))
         guard plain.withUnsafeMutableBufferPointer({ open(sealed, for: context, into: $0.baseAddress) }) else {
             throw SealingFault()
@@ -52,7 +52,7 @@ package final class Sealing: Sendable {
     }
 
     /// Opens a sealed secret straight into guarded memory.
-    package func openSecret(_ sealed: [UInt8], for context: String) throws(SealingFault) -> SecretBytes {
+    public func openSecret(_ sealed: [UInt8], for context: String) throws(SealingFault) -> SecretBytes {
         try SecretBytes(count: max(sealed.count - Self.overhead, 0)) { (target) throws(SealingFault) in
             guard open(sealed, for: context, into: target) else { throw SealingFault() }
         }

@@ -3,18 +3,18 @@ import CSodium
 /// Bytes that exist once, in guarded memory, and are wiped when their owner lets go.
 ///
 /// Read-only after creation, so any number of threads may read at once.
-package struct SecretBytes: ~Copyable, Sendable {
-    package let count: Int
+public struct SecretBytes: ~Copyable, Sendable {
+    public let count: Int
     private let address: UInt
     private let isGuarded: Bool
 
     /// As many random bytes as asked for.
-    package init(random count: Int) {
+    public init(random count: Int) {
         self.init(count: count) { randombytes_buf($0, count) }
     }
 
     /// The bytes given, whose own storage is wiped when nobody else holds it.
-    package init(copying bytes: consuming [UInt8]) {
+    public init(copying bytes: consuming [UInt8]) {
         self.init(count: bytes.count) { target in
             bytes.withUnsafeMutableBufferPointer { source in
                 guard let base = source.baseAddress else { return }
@@ -48,7 +48,7 @@ package struct SecretBytes: ~Copyable, Sendable {
     }
 
     /// Lends the bytes for the duration of a call.
-    package borrowing func withBytes<Result, Fault: Error>(
+    public borrowing func withBytes<Result, Fault: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Fault) -> Result
     ) throws(Fault) -> Result {
         try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count))
@@ -70,7 +70,7 @@ package struct SecretBytes: ~Copyable, Sendable {
     }
 
     /// Overwrites an array in a way the compiler may not leave out.
-    package static func wipe(_ bytes: inout [UInt8]) {
+    public static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { sodium_memzero($0.baseAddress, $0.count) }
     }
 }

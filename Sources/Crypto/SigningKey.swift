@@ -1,32 +1,32 @@
 import CSodium
 
 /// An Ed25519 key pair whose secret half never leaves guarded memory except sealed.
-package final class SigningKey: Sendable {
+public final class SigningKey: Sendable {
     private static let sealingContext = "signing key"
     private static let seedSize = Int(crypto_sign_SEEDBYTES)
 
     /// The 32-byte public key.
-    package let publicKey: [UInt8]
+    public let publicKey: [UInt8]
     /// The RFC 7638 thumbprint of the public key, used as `kid`.
-    package let keyID: String
+    public let keyID: String
 
     private let seed: SecretBytes
     private let secret: SecretBytes
 
     /// A new random key.
-    package static func generate() -> SigningKey {
+    public static func generate() -> SigningKey {
         SigningKey(checked: SecretBytes(random: seedSize))
     }
 
     /// The key that grows from a 32-byte seed; `nil` for any other length.
-    package convenience init?(seed: consuming [UInt8]) {
+    public convenience init?(seed: consuming [UInt8]) {
         let secret = SecretBytes(copying: seed)
         guard secret.count == Self.seedSize else { return nil }
         self.init(checked: secret)
     }
 
     /// The key that an earlier `sealed(by:)` put away.
-    package convenience init(opening sealed: [UInt8], by sealing: Sealing) throws(SealingFault) {
+    public convenience init(opening sealed: [UInt8], by sealing: Sealing) throws(SealingFault) {
         let seed = try sealing.openSecret(sealed, for: Self.sealingContext)
         guard seed.count == Self.seedSize else { throw SealingFault() }
         self.init(checked: seed)
@@ -44,7 +44,7 @@ package final class SigningKey: Sendable {
     }
 
     /// The 64-byte signature over a message.
-    package func sign(_ message: [UInt8]) -> [UInt8] {
+    public func sign(_ message: [UInt8]) -> [UInt8] {
         secret.withOctets { secret in
             Sodium.certain(Ed25519.signatureSize) {
                 crypto_sign_detached($0, nil, message, UInt64(message.count), secret)
@@ -53,7 +53,7 @@ package final class SigningKey: Sendable {
     }
 
     /// The key as it may be stored.
-    package func sealed(by sealing: Sealing) -> [UInt8] {
+    public func sealed(by sealing: Sealing) -> [UInt8] {
         seed.withBytes { sealing.seal($0, for: Self.sealingContext) }
     }
 }

@@ -1,14 +1,14 @@
 import CSodium
 
 /// The libsodium runtime.
-package enum Sodium {
+public enum Sodium {
     private static let started: Void = {
         // Fails only on a machine without any source of randomness; nothing here could work on one.
         precondition(sodium_init() >= 0, "libsodium found no source of randomness")
     }()
 
     /// Makes libsodium ready; harmless when it already is.
-    package static func start() {
+    public static func start() {
         _ = started
     }
 

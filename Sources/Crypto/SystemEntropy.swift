@@ -1,13 +1,13 @@
 import CSodium
-import Domain
+public import Domain
 
 /// Randomness from the operating system.
-package struct SystemEntropy: Entropy {
-    package init() {
+public struct SystemEntropy: Entropy {
+    public init() {
         Sodium.start()
     }
 
-    package func bytes(_ count: Int) -> [UInt8] {
+    public func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         bytes.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }

@@ -1,8 +1,8 @@
 import CSodium
 
 /// X25519 (RFC 7748) with public keys only: the server agrees on no secret with anybody.
-package enum X25519 {
-    package static let keySize = Int(crypto_scalarmult_BYTES)
+public enum X25519 {
+    public static let keySize = Int(crypto_scalarmult_BYTES)
 
     /// Any secret finds a low-order point: clamping makes every scalar a multiple of all low orders.
     private static let probe: [UInt8] = [UInt8](repeating: 1, count: keySize)
@@ -10,7 +10,7 @@ package enum X25519 {
     /// Whether the bytes are a canonical coordinate of a point that is not of low order.
     ///
     /// Canonical: below 2^255 - 19, top bit clear.
-    package static func isAcceptable(publicKey: [UInt8]) -> Bool {
+    public static func isAcceptable(publicKey: [UInt8]) -> Bool {
         guard publicKey.count == keySize, isCanonical(publicKey) else { return false }
         return Sodium.output(keySize) { crypto_scalarmult_curve25519($0, probe, publicKey) } != nil
     }

@@ -1,20 +1,20 @@
-package import API
-package import Domain
-package import Store
+public import API
+public import Domain
+public import Store
 
 /// Devices: what people enrol, with public keys that the device made itself, and the lists that senders encrypt for.
 ///
 /// It owns the tables `device` and `device_list`. It sees public keys only: there is no field for a private one anywhere.
 /// A device outlives its sessions; removing it is final for its identity key. It never changes what a mailbox holds,
 /// except by opening it and closing it with everything in it.
-package struct Devices: Sendable {
-    package struct Settings: Sendable {
+public struct Devices: Sendable {
+    public struct Settings: Sendable {
         /// Devices that one account may have at once.
-        package var maximumDevices = 50
+        public var maximumDevices = 50
         /// Enrolments and changes: each is in the audit log for ever.
-        package var changes = Rate("devices", per: .account, burst: 30, every: .seconds(10))
+        public var changes = Rate("devices", per: .account, burst: 30, every: .seconds(10))
 
-        package init() {}
+        public init() {}
     }
 
     private let database: Database
@@ -23,14 +23,14 @@ package struct Devices: Sendable {
     private let changes: RateLimit<AccountID>
 
     /// Makes the room of a server that calls itself `issuer`; devices sign that name when they enrol.
-    package init(database: Database, issuer: String, settings: Settings = Settings()) {
+    public init(database: Database, issuer: String, settings: Settings = Settings()) {
         self.database = database
         self.issuer = issuer
         self.settings = settings
         changes = RateLimit(settings.changes)
     }
 
-    package var endpoints: [Mounted] {
+    public var endpoints: [Mounted] {
         [
             EnrolDevice(database: database, issuer: issuer, maximumDevices: settings.maximumDevices, limit: changes)
                 .mounted,
@@ -42,5 +42,5 @@ package struct Devices: Sendable {
         ]
     }
 
-    package var services: [any Service] { [] }
+    public var services: [any Service] { [] }
 }

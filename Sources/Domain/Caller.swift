@@ -1,19 +1,19 @@
-package import Wire
+public import Wire
 
 /// Who is calling: proven by a token, with a session that had not ended when it was checked.
-package struct Caller: Sendable {
-    package let account: AccountID
-    package let role: Role
-    package let app: AppID
-    package let session: SessionID
-    package let scopes: Scopes
+public struct Caller: Sendable {
+    public let account: AccountID
+    public let role: Role
+    public let app: AppID
+    public let session: SessionID
+    public let scopes: Scopes
     /// When the token ends; a stream ends before it.
-    package let expiresAt: Instant
+    public let expiresAt: Instant
     /// From the session row, never from a claim; `nil` until the device has enrolled.
-    package var device: DeviceID?
-    package let requestID: String
+    public var device: DeviceID?
+    public let requestID: String
 
-    package init(
+    public init(
         account: AccountID, role: Role, app: AppID, session: SessionID, scopes: Scopes, expiresAt: Instant,
         device: DeviceID?, requestID: String
     ) {
@@ -27,14 +27,14 @@ package struct Caller: Sendable {
         self.requestID = requestID
     }
 
-    package var actor: Actor {
+    public var actor: Actor {
         Actor(kind: .account, id: account.description, app: app, session: session, requestID: requestID)
     }
 }
 
 /// Who did what the audit log holds.
-package struct Actor: Sendable {
-    package enum Kind: String, Sendable {
+public struct Actor: Sendable {
+    public enum Kind: String, Sendable {
         case account
         /// Somebody who has not proven who they are.
         case anonymous
@@ -44,14 +44,13 @@ package struct Actor: Sendable {
         case system
     }
 
-    package let kind: Kind
-    package let id: String?
-    package let app: AppID?
-    package let session: SessionID?
-    package let requestID: String?
+    public let kind: Kind
+    public let id: String?
+    public let app: AppID?
+    public let session: SessionID?
+    public let requestID: String?
 
-    package init(kind: Kind, id: String? = nil, app: AppID? = nil, session: SessionID? = nil, requestID: String? = nil)
-    {
+    public init(kind: Kind, id: String? = nil, app: AppID? = nil, session: SessionID? = nil, requestID: String? = nil) {
         self.kind = kind
         self.id = id
         self.app = app

@@ -1,10 +1,10 @@
-package import Wire
+public import Wire
 
 /// One act that the audit log holds: the closed list of what is audited.
 ///
 /// Sending, acknowledging and reading mail are deliberately absent: they would keep who talks to whom for ever.
-package struct Deed: Sendable {
-    package enum Action: String, CaseIterable, Sendable {
+public struct Deed: Sendable {
+    public enum Action: String, CaseIterable, Sendable {
         case sessionStarted = "session.started"
         case sessionRefused = "session.refused"
         case sessionEnded = "session.ended"
@@ -30,40 +30,40 @@ package struct Deed: Sendable {
         case backupRestored = "backup.restored"
     }
 
-    package enum Outcome: String, CaseIterable, Sendable { case success, refused }
+    public enum Outcome: String, CaseIterable, Sendable { case success, refused }
 
-    package enum TargetKind: String, Sendable {
+    public enum TargetKind: String, Sendable {
         case account, app, device, session, configuration, audit
         case signingKey = "signing-key"
         case server
     }
 
-    package struct Target: Sendable {
-        package let kind: TargetKind
-        package let id: String?
+    public struct Target: Sendable {
+        public let kind: TargetKind
+        public let id: String?
 
-        package static func account(_ id: AccountID) -> Target { Target(.account, id.description) }
-        package static func app(_ id: AppID) -> Target { Target(.app, id.text) }
-        package static func device(_ id: DeviceID) -> Target { Target(.device, id.description) }
-        package static func session(_ id: SessionID) -> Target { Target(.session, id.description) }
-        package static func configuration(_ app: AppID) -> Target { Target(.configuration, app.text) }
+        public static func account(_ id: AccountID) -> Target { Target(.account, id.description) }
+        public static func app(_ id: AppID) -> Target { Target(.app, id.text) }
+        public static func device(_ id: DeviceID) -> Target { Target(.device, id.description) }
+        public static func session(_ id: SessionID) -> Target { Target(.session, id.description) }
+        public static func configuration(_ app: AppID) -> Target { Target(.configuration, app.text) }
 
-        package init(_ kind: TargetKind, _ id: String?) {
+        public init(_ kind: TargetKind, _ id: String?) {
             self.kind = kind
             self.id = id
         }
     }
 
-    package let action: Action
-    package let outcome: Outcome
-    package let target: Target?
+    public let action: Action
+    public let outcome: Outcome
+    public let target: Target?
     /// What a reader needs to see of the change; never a secret, key, token, password or ciphertext.
-    package let before: JSON?
-    package let after: JSON?
+    public let before: JSON?
+    public let after: JSON?
     /// A stable word for a refusal, or what an administrator wrote.
-    package let reason: String?
+    public let reason: String?
 
-    package init(
+    public init(
         _ action: Action, _ outcome: Outcome = .success, of target: Target?, before: JSON? = nil, after: JSON? = nil,
         reason: String? = nil
     ) {

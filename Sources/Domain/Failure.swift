@@ -1,7 +1,7 @@
 /// Why an operation was refused.
 ///
 /// Every edge of the program answers each case.
-package enum Failure: Error, Sendable {
+public enum Failure: Error, Sendable {
     /// The request says something that cannot be; each fault names its field.
     case invalid([FieldFault])
     case unauthenticated(Unauthenticated)
@@ -29,7 +29,7 @@ package enum Failure: Error, Sendable {
     case broken(cause: String)
 
     /// What the log says of a task that failed by this; what a client sent is never in it.
-    package var cause: String {
+    public var cause: String {
         switch self {
         case .unavailable(let cause), .broken(let cause): cause
         case .busy(let queue): "the line for \(queue.rawValue) is full"
@@ -37,13 +37,13 @@ package enum Failure: Error, Sendable {
         }
     }
 
-    package static func invalid(_ pointer: String, _ detail: String) -> Failure {
+    public static func invalid(_ pointer: String, _ detail: String) -> Failure {
         .invalid([FieldFault(pointer: pointer, detail: detail)])
     }
 }
 
 /// The lines in which requests wait; each is bounded, in number and in time.
-package enum Queue: String, CaseIterable, Sendable {
+public enum Queue: String, CaseIterable, Sendable {
     /// For a connection to PostgreSQL.
     case database
     /// For the next commit of messages.
@@ -53,22 +53,22 @@ package enum Queue: String, CaseIterable, Sendable {
 }
 
 /// One wrong field: a JSON pointer (RFC 6901) into the body, or `?name` for a parameter.
-package struct FieldFault: Hashable, Sendable {
-    package let pointer: String
-    package let detail: String
+public struct FieldFault: Hashable, Sendable {
+    public let pointer: String
+    public let detail: String
 
-    package init(pointer: String, detail: String) {
+    public init(pointer: String, detail: String) {
         self.pointer = pointer
         self.detail = detail
     }
 }
 
-package enum Unauthenticated: Sendable {
+public enum Unauthenticated: Sendable {
     case noToken, badToken, sessionEnded
 }
 
 /// What already is, and stands in the way.
-package enum Conflict: Sendable {
+public enum Conflict: Sendable {
     case usernameTaken
     case appTaken
     case appInUse(StaticString)

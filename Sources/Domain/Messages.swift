@@ -1,16 +1,16 @@
-package import Wire
+public import Wire
 
 /// How a send missed the device set of one account.
-package struct DeviceSetMismatch: Sendable {
-    package let account: AccountID
+public struct DeviceSetMismatch: Sendable {
+    public let account: AccountID
     /// The current version of the account's device list.
-    package let version: Int64
-    package let missing: [DeviceID]
-    package let extra: [DeviceID]
+    public let version: Int64
+    public let missing: [DeviceID]
+    public let extra: [DeviceID]
     /// Addressed with another key version than the current one.
-    package let stale: [DeviceID]
+    public let stale: [DeviceID]
 
-    package init(account: AccountID, version: Int64, missing: [DeviceID], extra: [DeviceID], stale: [DeviceID]) {
+    public init(account: AccountID, version: Int64, missing: [DeviceID], extra: [DeviceID], stale: [DeviceID]) {
         self.account = account
         self.version = version
         self.missing = missing
@@ -20,12 +20,12 @@ package struct DeviceSetMismatch: Sendable {
 }
 
 /// The answer to a send, first or repeated.
-package struct SentMessage: Sendable {
-    package let id: MessageID
-    package let sentAt: Instant
-    package let accepted: [DeviceID]
+public struct SentMessage: Sendable {
+    public let id: MessageID
+    public let sentAt: Instant
+    public let accepted: [DeviceID]
 
-    package init(id: MessageID, sentAt: Instant, accepted: [DeviceID]) {
+    public init(id: MessageID, sentAt: Instant, accepted: [DeviceID]) {
         self.id = id
         self.sentAt = sentAt
         self.accepted = accepted

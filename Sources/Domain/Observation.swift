@@ -1,7 +1,7 @@
 /// Everything the server can report about itself; the log and the metrics are two readers of this list.
 ///
 /// Nothing here can hold a secret: there is no free text but the cause of a fault, and causes hold no data.
-package enum Observation: Sendable {
+public enum Observation: Sendable {
     case started(address: String, version: String)
     case draining
     case stopped
@@ -29,22 +29,22 @@ package enum Observation: Sendable {
     case eventsSent(Int)
 }
 
-package struct RequestObservation: Sendable {
-    package let method: String
+public struct RequestObservation: Sendable {
+    public let method: String
     /// The pattern that matched, never the URL: patterns are few and hold nobody's data.
-    package let route: String
-    package let status: Int
-    package let seconds: Double
-    package let requestID: String
+    public let route: String
+    public let status: Int
+    public let seconds: Double
+    public let requestID: String
     /// Whose connection it was.
-    package let peer: String
+    public let peer: String
     /// Who asked: the peer, or whom a trusted proxy names; nil when nothing trustworthy is known.
-    package let client: String?
-    package let bytesIn: Int
-    package let bytesOut: Int
-    package let ending: StaticString
+    public let client: String?
+    public let bytesIn: Int
+    public let bytesOut: Int
+    public let ending: StaticString
 
-    package init(
+    public init(
         method: String, route: String, status: Int, seconds: Double, requestID: String, peer: String,
         client: String?, bytesIn: Int, bytesOut: Int, ending: StaticString
     ) {
@@ -61,4 +61,4 @@ package struct RequestObservation: Sendable {
     }
 }
 
-package typealias Observe = @Sendable (Observation) -> Void
+public typealias Observe = @Sendable (Observation) -> Void

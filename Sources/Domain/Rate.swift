@@ -1,28 +1,28 @@
 /// How often something may be done: so many at once, and one of them regained each interval.
-package struct Rate: Hashable, Sendable {
+public struct Rate: Hashable, Sendable {
     /// Whose doings are added up.
-    package enum Holder: String, Sendable { case account, device, address, sender }
+    public enum Holder: String, Sendable { case account, device, address, sender }
 
-    package let name: String
-    package let per: Holder
-    package private(set) var burst: Int
+    public let name: String
+    public let per: Holder
+    public private(set) var burst: Int
     /// Zero when there is no limit.
-    package private(set) var interval: Duration
+    public private(set) var interval: Duration
 
-    package init(_ name: StaticString, per holder: Holder, burst: Int, every interval: Duration) {
+    public init(_ name: StaticString, per holder: Holder, burst: Int, every interval: Duration) {
         self.name = "\(name)"
         per = holder
         self.burst = burst
         self.interval = interval
     }
 
-    package var isLimited: Bool { interval > .zero }
+    public var isLimited: Bool { interval > .zero }
 
     /// Seconds after which all are there again.
-    package var window: Int { (interval * burst).roundedUpSeconds }
+    public var window: Int { (interval * burst).roundedUpSeconds }
 
     /// The same, as many times as generous; no limit at all for 0 percent.
-    package func scaled(toPercent percent: Int) -> Rate {
+    public func scaled(toPercent percent: Int) -> Rate {
         var rate = self
         guard percent > 0 else {
             rate.interval = .zero
@@ -35,15 +35,15 @@ package struct Rate: Hashable, Sendable {
 }
 
 /// How one key stands to a rate after an attempt.
-package struct RateStanding: Hashable, Sendable {
-    package let rate: Rate
-    package let remaining: Int
+public struct RateStanding: Hashable, Sendable {
+    public let rate: Rate
+    public let remaining: Int
     /// Seconds until all are there again.
-    package let reset: Int
+    public let reset: Int
     /// Seconds until enough are there; `nil` when this attempt was allowed.
-    package let retryAfter: Int?
+    public let retryAfter: Int?
 
-    package init(rate: Rate, remaining: Int, reset: Int, retryAfter: Int?) {
+    public init(rate: Rate, remaining: Int, reset: Int, retryAfter: Int?) {
         self.rate = rate
         self.remaining = remaining
         self.reset = reset
@@ -52,7 +52,7 @@ package struct RateStanding: Hashable, Sendable {
 }
 
 extension Duration {
-    package var roundedUpSeconds: Int {
+    public var roundedUpSeconds: Int {
         let (seconds, attoseconds) = components
         return Int(clamping: seconds) + (attoseconds > 0 ? 1 : 0)
     }

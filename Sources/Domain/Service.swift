@@ -1,5 +1,5 @@
 /// Something that lives as long as the server does.
-package protocol Service: Sendable {
+public protocol Service: Sendable {
     /// Runs until its task is cancelled, then returns when its work is put down in good order.
     func run() async
 }

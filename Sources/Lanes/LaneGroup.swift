@@ -1,7 +1,7 @@
 /// Several threads that share one bounded line of blocking jobs.
-package final class LaneGroup: Sendable {
+public final class LaneGroup: Sendable {
     /// The line is as long as it may get, or the group has stopped: try again later.
-    package struct Full: Error, Sendable {}
+    public struct Full: Error, Sendable {}
 
     private let crew: Crew
 
@@ -9,7 +9,7 @@ package final class LaneGroup: Sendable {
     ///
     /// `waiting` is how many jobs may stand in line beyond those that a thread runs; fewer when the line would take longer
     /// than `longestLine` to reach the last of them.
-    package init(name: String, count: Int, waiting: Int, longestLine: Duration? = nil) {
+    public init(name: String, count: Int, waiting: Int, longestLine: Duration? = nil) {
         crew = Crew(name: name, count: count, maximumWaiting: waiting, longestLine: longestLine)
     }
 
@@ -19,7 +19,7 @@ package final class LaneGroup: Sendable {
     ///
     /// Throws `Full` without having run it; the body's own outcome comes back as a `Result`. With a `share` below 1 the
     /// rest of the line is kept for others.
-    package func run<R: Sendable, E: Error>(
+    public func run<R: Sendable, E: Error>(
         share: Double = 1, _ body: @escaping @Sendable () throws(E) -> R
     ) async throws(Full) -> Result<R, E> {
         let outcome = await withUnsafeContinuation { (continuation: UnsafeContinuation<Result<R, E>?, Never>) in
@@ -31,15 +31,15 @@ package final class LaneGroup: Sendable {
     }
 
     /// Whether a job would be taken just now.
-    package func hasRoom(share: Double = 1) -> Bool { crew.hasRoom(share: share) }
+    public func hasRoom(share: Double = 1) -> Bool { crew.hasRoom(share: share) }
 
     /// Jobs that stand in line now.
-    package var waiting: Int { crew.waiting }
+    public var waiting: Int { crew.waiting }
     /// Seconds that jobs have stood in line, ever.
-    package var waitedFor: Double { crew.waitedFor }
+    public var waitedFor: Double { crew.waitedFor }
 
     /// Finishes what was accepted and ends the threads; blocks meanwhile.
-    package func stop() {
+    public func stop() {
         crew.close(waits: true)
     }
 }

@@ -1,25 +1,25 @@
 /// A first-in-first-out line that neither shifts its elements on every removal nor grows without end.
-package struct Line<Element> {
+public struct Line<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
-    package init() {}
+    public init() {}
 
-    package var count: Int { elements.count - head }
-    package var isEmpty: Bool { head == elements.count }
-    package var first: Element? { isEmpty ? nil : elements[head] }
+    public var count: Int { elements.count - head }
+    public var isEmpty: Bool { head == elements.count }
+    public var first: Element? { isEmpty ? nil : elements[head] }
 
-    package mutating func append(_ element: Element) {
+    public mutating func append(_ element: Element) {
         elements.append(element)
     }
 
-    package mutating func prepend(_ element: Element) {
+    public mutating func prepend(_ element: Element) {
         guard head > 0 else { return elements.insert(element, at: 0) }
         head -= 1
         elements[head] = element
     }
 
-    package mutating func removeFirst() -> Element? {
+    public mutating func removeFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = elements[head]
         elements[head] = nil
@@ -35,7 +35,7 @@ package struct Line<Element> {
     }
 
     /// Removes the first element that the test accepts, wherever it stands.
-    package mutating func remove(where test: (Element) -> Bool) -> Element? {
+    public mutating func remove(where test: (Element) -> Bool) -> Element? {
         for index in head..<elements.count {
             guard let element = elements[index], test(element) else { continue }
             elements.remove(at: index)
@@ -44,7 +44,7 @@ package struct Line<Element> {
         return nil
     }
 
-    package mutating func removeAll() -> [Element] {
+    public mutating func removeAll() -> [Element] {
         let all = elements[head...].compactMap(\.self)
         elements.removeAll()
         head = 0

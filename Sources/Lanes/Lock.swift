@@ -6,16 +6,16 @@ internal import Synchronization
 /// Alone, a `Mutex` spins while its holder is not running, and when it is let go it belongs at once to whoever has slept
 /// longest: with more threads than processors one moment of contention never ends, because every next holder must first be
 /// woken. In front of this one threads sleep, and whoever is running may be quicker than those who are still waking up.
-package struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
+public struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     private let gate: Waiting
     private let value: Mutex<Value>
 
-    package init(_ value: consuming sending Value) {
+    public init(_ value: consuming sending Value) {
         gate = Waiting()
         self.value = Mutex(value)
     }
 
-    package borrowing func withLock<R: ~Copyable, E: Error>(
+    public borrowing func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {
         gate.enter()

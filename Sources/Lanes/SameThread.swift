@@ -3,10 +3,10 @@
 ///
 /// Waking another thread costs more than most requests compute, twice for every wait. The price: nobody may resume a
 /// continuation while holding a lock that the awakened code could take.
-package final class SameThread: TaskExecutor {
-    package init() {}
+public final class SameThread: TaskExecutor {
+    public init() {}
 
-    package func enqueue(_ job: consuming ExecutorJob) {
+    public func enqueue(_ job: consuming ExecutorJob) {
         job.runSynchronously(on: asUnownedTaskExecutor())
     }
 }

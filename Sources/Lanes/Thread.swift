@@ -1,13 +1,13 @@
 internal import Glibc
 
 /// A named thread that handles no signals; they belong to the main thread.
-package struct Thread: Sendable {
+public struct Thread: Sendable {
     private let handle: pthread_t
 
     /// Starts the body on a new thread.
     ///
     /// Nil when the machine has no thread to give. The name is cut to the 15 bytes that Linux keeps.
-    package init?(named name: String, _ body: @escaping @Sendable () -> Void) {
+    public init?(named name: String, _ body: @escaping @Sendable () -> Void) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var all = sigset_t()
         var before = sigset_t()
@@ -22,15 +22,15 @@ package struct Thread: Sendable {
         self.handle = handle
     }
 
-    package var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
+    public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 
     /// Waits for the end of the thread; called once, and never after `detach`.
-    package func join() {
+    public func join() {
         guard !isCurrent else { return detach() }
         pthread_join(handle, nil)
     }
 
-    package func detach() {
+    public func detach() {
         pthread_detach(handle)
     }
 }

@@ -6,21 +6,21 @@
 //
 // It reads accounts and apps and writes nothing of them but a password's hash at the present cost. It knows no device
 // beyond its id, and never sees a password except to hand it to a lane that compares it.
-package import API
-package import Crypto
-package import Domain
+public import API
+public import Crypto
+public import Domain
 import HTTP
-package import Store
+public import Store
 import Wire
 
 /// Signing in, sessions and tokens.
-package final class Login: Sendable {
+public final class Login: Sendable {
     private let parts: Parts
     private let passwords: Passwords
     private let proxies: TrustedProxies
 
     /// Makes the room; `reserve` has connections that no request uses, so that ended sessions are heard of under any load.
-    package init(
+    public init(
         database: Database, reserve: Database, issuer: String, keys: RootKey, passwords: Passwords,
         proxies: TrustedProxies,
         settings: Settings = Settings(), observe: @escaping Observe
@@ -31,7 +31,7 @@ package final class Login: Sendable {
             database, reserve, issuer: issuer, keys: keys, proxies: proxies, settings: settings, observe: observe)
     }
 
-    package var endpoints: [Mounted] {
+    public var endpoints: [Mounted] {
         let database = parts.database
         let metadata = PublicDocument.metadata(issuer: parts.issuer)
         return [
@@ -48,7 +48,7 @@ package final class Login: Sendable {
         ]
     }
 
-    package var services: [any Service] {
+    public var services: [any Service] {
         [
             parts.watch,
             parts.unknownNames,
@@ -57,12 +57,12 @@ package final class Login: Sendable {
         ]
     }
 
-    package var authenticator: any Authenticator { parts.judge }
+    public var authenticator: any Authenticator { parts.judge }
 
     /// Loads the signing keys, making the first one when there is none, and reads which sessions have ended.
     ///
     /// To be done before the server calls itself ready.
-    package func prepare() async throws(Failure) {
+    public func prepare() async throws(Failure) {
         do throws(Passwords.Full) {
             try await passwords.prepare()
         } catch {
@@ -77,7 +77,7 @@ package final class Login: Sendable {
     }
 
     /// Whether this node has heard within two seconds which sessions have ended.
-    package var isFresh: Bool { parts.watch.isFresh }
+    public var isFresh: Bool { parts.watch.isFresh }
 }
 
 /// What the endpoints of this room share.

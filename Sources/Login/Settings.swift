@@ -1,34 +1,34 @@
-package import Domain
+public import Domain
 
 extension Login {
     /// The lives and limits of signing in.
-    package struct Settings: Sendable {
+    public struct Settings: Sendable {
         /// At most ten minutes: for that long, and a little longer, every node keeps ended sessions in memory.
-        package var accessTokenLife = Duration.seconds(600)
+        public var accessTokenLife = Duration.seconds(600)
         /// A session that is refreshed lives on; one that is not ends after this.
-        package var sessionLife = Duration.seconds(90 * 86_400)
+        public var sessionLife = Duration.seconds(90 * 86_400)
         /// However often it is refreshed, a session ends after this, so that no stolen chain of tokens lasts for ever.
-        package var sessionLimit = Duration.seconds(365 * 86_400)
-        package var codeLife = Duration.seconds(60)
+        public var sessionLimit = Duration.seconds(365 * 86_400)
+        public var codeLife = Duration.seconds(60)
         /// How long the sign-in page may stay open.
-        package var signInLife = Duration.seconds(600)
+        public var signInLife = Duration.seconds(600)
         /// How long the answer to a refresh can be asked for again with the token that was exchanged.
         ///
         /// Much shorter than an access token lives: owner and thief come back once in such a life, so that in a window
         /// as long as that neither would ever be noticed.
-        package var lostAnswerWindow = Duration.seconds(60)
+        public var lostAnswerWindow = Duration.seconds(60)
         /// How long a signing key signs.
-        package var keyRotation = Duration.seconds(30 * 86_400)
+        public var keyRotation = Duration.seconds(30 * 86_400)
         /// The fifth failure of a name within a quarter of an hour is the first that costs time.
-        package var byName = ThrottleRule(free: 4)
+        public var byName = ThrottleRule(free: 4)
         /// More patient than `byName`: many people can share an address.
-        package var byAddress = ThrottleRule(free: 19)
+        public var byAddress = ThrottleRule(free: 19)
 
         /// Sign-ins that succeed: each is in the audit log for ever.
-        package var signIns = Rate("sign-ins", per: .account, burst: 60, every: .seconds(10))
+        public var signIns = Rate("sign-ins", per: .account, burst: 60, every: .seconds(10))
         /// Requests without a token from one address, which many people can share.
-        package var byPlace = Rate("anonymous", per: .address, burst: 3_000, every: .milliseconds(10))
+        public var byPlace = Rate("anonymous", per: .address, burst: 3_000, every: .milliseconds(10))
 
-        package init() {}
+        public init() {}
     }
 }

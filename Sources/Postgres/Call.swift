@@ -11,7 +11,7 @@ protocol Call: AnyObject, Sendable {
 }
 
 /// Who may be turned away from a line, and who goes first.
-package enum Precedence: Sendable {
+public enum Precedence: Sendable {
     /// Nothing has been done for it yet: turning it away costs the least.
     case arriving
     /// Work was done for it already, or many wait for it: it goes before whoever arrives, and is not turned away for the

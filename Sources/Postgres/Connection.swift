@@ -1,12 +1,12 @@
 /// A connection, lent for the length of one closure on the thread that owns it.
 ///
 /// Every call blocks until the server has answered. It can be neither kept nor copied.
-package struct Connection: ~Copyable {
-    package enum Access: Sendable {
+public struct Connection: ~Copyable {
+    public enum Access: Sendable {
         case readWrite, readOnly
     }
 
-    package enum Isolation: Sendable {
+    public enum Isolation: Sendable {
         case readCommitted, repeatableRead, serializable
     }
 
@@ -17,18 +17,18 @@ package struct Connection: ~Copyable {
     }
 
     /// The same connection for a wrapper that is itself only lent: `Connection` cannot be copied, on purpose.
-    package func again() -> Connection { Connection(session) }
+    public func again() -> Connection { Connection(session) }
 
     /// Grows with every new connection: session state such as an advisory lock is gone when it changes.
-    package var generation: Int { session.generation }
+    public var generation: Int { session.generation }
 
     /// For example 150018 for 15.18.
-    package var serverVersion: Int { session.pipeline.serverVersion }
+    public var serverVersion: Int { session.pipeline.serverVersion }
 
-    package var isInTransaction: Bool { session.isInTransaction }
+    public var isInTransaction: Bool { session.isInTransaction }
 
     /// All rows of a statement, each read by the closure.
-    package func query<T>(
+    public func query<T>(
         _ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T
     ) throws(PostgresError) -> [T] {
         try Rows(try session.perform(sql)).map(decode)
@@ -37,12 +37,12 @@ package struct Connection: ~Copyable {
     /// Runs several statements in one round trip, each seeing what those before it did, and returns the rows of each.
     ///
     /// Throws the first error; those after it were not run. Outside a transaction they are one by themselves.
-    package func queries(_ statements: [SQL]) throws(PostgresError) -> [Rows] {
+    public func queries(_ statements: [SQL]) throws(PostgresError) -> [Rows] {
         try session.performAll(statements, thenCommit: false).map(Rows.init)
     }
 
     /// The first row of a statement, or nil when there is none.
-    package func first<T>(
+    public func first<T>(
         _ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T
     ) throws(PostgresError) -> T? {
         let answer = try session.perform(sql)
@@ -51,7 +51,7 @@ package struct Connection: ~Copyable {
 
     /// Runs a statement and returns how many rows it touched.
     @discardableResult
-    package func execute(_ sql: SQL) throws(PostgresError) -> Int {
+    public func execute(_ sql: SQL) throws(PostgresError) -> Int {
         try session.perform(sql).affected
     }
 
@@ -59,7 +59,7 @@ package struct Connection: ~Copyable {
     ///
     /// Throws the first error; those after it were not run. Outside a transaction they are one by themselves.
     @discardableResult
-    package func batch(_ statements: [SQL]) throws(PostgresError) -> [Int] {
+    public func batch(_ statements: [SQL]) throws(PostgresError) -> [Int] {
         try session.performAll(statements, thenCommit: false).map(\.affected)
     }
 
@@ -68,17 +68,17 @@ package struct Connection: ~Copyable {
     /// After an error nothing is committed and the transaction is still to be rolled back; the exception is
     /// `.commitUnknown`.
     @discardableResult
-    package func batchAndCommit(_ statements: [SQL]) throws(PostgresError) -> [Int] {
+    public func batchAndCommit(_ statements: [SQL]) throws(PostgresError) -> [Int] {
         try session.performAll(statements, thenCommit: true).map(\.affected)
     }
 
     /// Runs a text of any number of statements that bind nothing: migrations.
-    package func script(_ text: String) throws(PostgresError) {
+    public func script(_ text: String) throws(PostgresError) {
         try session.script(text)
     }
 
     /// Starts a transaction with the next statement; an error in starting it shows there.
-    package func begin(
+    public func begin(
         _ access: Access = .readWrite, isolation: Isolation = .readCommitted
     ) throws(PostgresError) {
         let sql: SQL =
@@ -96,12 +96,12 @@ package struct Connection: ~Copyable {
     /// Ends the transaction with its effects.
     ///
     /// Throws `.commitUnknown` when the connection ended before the answer; after any other error nothing is committed.
-    package func commit() throws(PostgresError) {
+    public func commit() throws(PostgresError) {
         try session.commit()
     }
 
     /// Ends the transaction without its effects; it cannot fail, and without a transaction it does nothing.
-    package func rollback() {
+    public func rollback() {
         session.rollback()
     }
 }

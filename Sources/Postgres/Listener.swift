@@ -5,7 +5,7 @@ internal import Synchronization
 /// A connection that listens on one channel, on a thread of its own, and connects again by itself.
 ///
 /// Notifications sent while it was not connected are lost; `onReconnect` is the place to look for what they announced.
-package final class Listener: Sendable {
+public final class Listener: Sendable {
     private struct Life {
         var thread: Thread?
         var isStopping = false
@@ -20,7 +20,7 @@ package final class Listener: Sendable {
     private let wakeUp = WakeUp()
 
     /// Both closures run on the listener's thread and must not block; `onReconnect` also runs for the first connection.
-    package init(
+    public init(
         conninfo: String, channel: String, applicationName: String = "enfilade-listener",
         onNotify: @escaping @Sendable (_ payload: String) -> Void, onReconnect: @escaping @Sendable () -> Void
     ) {
@@ -30,9 +30,9 @@ package final class Listener: Sendable {
         opening = Opening(conninfo, applicationName: applicationName, settings: [])
     }
 
-    package var isListening: Bool { life.withLock { $0.isListening } }
+    public var isListening: Bool { life.withLock { $0.isListening } }
 
-    package func start() {
+    public func start() {
         life.withLock { life in
             guard life.thread == nil, !life.isStopping else { return }
             life.thread = Thread(named: "pg-listen") { [self] in live() }
@@ -40,7 +40,7 @@ package final class Listener: Sendable {
     }
 
     /// Ends the connection and the thread; blocks until that is done, at most for a connect timeout.
-    package func stop() {
+    public func stop() {
         let thread = life.withLock { life in
             life.isStopping = true
             defer { life.thread = nil }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// While no lane is connected and connecting has failed, lending fails at once with `.unavailable`; lanes connect again by
 /// themselves. A started pool lives until `stop`.
-package final class Pool: Sendable {
+public final class Pool: Sendable {
     private struct Life {
         var isStarted = false
         var isOver = false
@@ -24,7 +24,7 @@ package final class Pool: Sendable {
     private let calls = Atomic<UInt64>(0)
     private let generations = Atomic<Int>(0)
 
-    package init(_ settings: Settings) {
+    public init(_ settings: Settings) {
         let lanes = max(1, settings.lanes)
         self.settings = settings
         opening = Opening(settings)
@@ -38,7 +38,7 @@ package final class Pool: Sendable {
         lifelines = (0..<lanes).map { _ in Lifeline(watch: watch) }
     }
 
-    package var figures: Figures {
+    public var figures: Figures {
         state.withLock {
             Figures(
                 lanes: wakeUps.count, connected: $0.connected, leased: $0.leased, waiting: $0.waitingCount,
@@ -47,7 +47,7 @@ package final class Pool: Sendable {
     }
 
     /// Starts the lanes; calls made before the first of them is connected wait for it.
-    package func start() {
+    public func start() {
         let isFirst = life.withLock { life in
             defer { life.isStarted = true }
             return !life.isStarted
@@ -70,7 +70,7 @@ package final class Pool: Sendable {
     /// A line that would take too long to reach an arriving call refuses it at once (`.saturated`), rather than late.
     /// Throws when it has not been run (`.unavailable`, `.saturated`, `.cancelled`), and `.misuse` when it left a
     /// transaction open, which is then rolled back. Cancelling the task ends the wait, not a closure that runs.
-    package func lend<R: Sendable>(
+    public func lend<R: Sendable>(
         _ precedence: Precedence = .arriving, _ body: @escaping @Sendable (borrowing Connection) -> R
     ) async throws(PostgresError) -> R {
         try await wait { number, continuation in
@@ -85,7 +85,7 @@ package final class Pool: Sendable {
     ///
     /// For statements that take microseconds: the answers of those asked together come together. An error is only of the
     /// statement that failed. Throws as `lend` does, and what the server says.
-    package func ask<T: Sendable>(
+    public func ask<T: Sendable>(
         _ sql: SQL, _ decode: @escaping @Sendable (borrowing Row) throws(PostgresError) -> T
     ) async throws(PostgresError) -> [T] {
         try await wait { number, continuation in
@@ -114,7 +114,7 @@ package final class Pool: Sendable {
     /// Refuses new calls and those in line, lets running ones finish, and closes the connections.
     ///
     /// What still runs after the grace loses its connection.
-    package func stop(grace: Duration = .seconds(5)) async {
+    public func stop(grace: Duration = .seconds(5)) async {
         stopsAt.withLock { $0 = $0 ?? ContinuousClock.now + grace }
         for call in state.withLock({ $0.stop() }) { call.refuse(.unavailable(reason: "the pool is stopped")) }
         for wakeUp in wakeUps { wakeUp.call() }

@@ -1,43 +1,43 @@
 extension Pool {
-    package struct Settings: Sendable {
-        package var conninfo: String
-        package var lanes = 8
-        package var applicationName = "enfilade"
-        package var searchPath = "public"
+    public struct Settings: Sendable {
+        public var conninfo: String
+        public var lanes = 8
+        public var applicationName = "enfilade"
+        public var searchPath = "public"
         /// Milliseconds, as the two below; zero is no limit.
-        package var statementTimeout = 5_000
-        package var lockTimeout = 2_000
-        package var idleInTransactionTimeout = 10_000
+        public var statementTimeout = 5_000
+        public var lockTimeout = 2_000
+        public var idleInTransactionTimeout = 10_000
         /// How long the server may take for an exchange before its connection is given up; nil is for ever.
         ///
         /// The limits above are kept by the server, which may itself stand still or be cut off.
-        package var answerWithin: Duration? {
+        public var answerWithin: Duration? {
             statementTimeout == 0 ? nil : .milliseconds(statementTimeout) + .seconds(3)
         }
         /// Calls that may wait for a lane; one more is refused with `.saturated`.
-        package var maximumWaiting = 512
+        public var maximumWaiting = 512
         /// When the line would take longer than this to reach an arriving call, the call is refused with `.saturated`.
-        package var longestLine: Duration = .seconds(1)
+        public var longestLine: Duration = .seconds(1)
         /// How long a call waits before it is refused with `.saturated`.
-        package var waitFor: Duration = .seconds(5)
+        public var waitFor: Duration = .seconds(5)
         /// Prepared statements that a connection keeps.
-        package var statements = 256
+        public var statements = 256
 
-        package init(conninfo: String) {
+        public init(conninfo: String) {
             self.conninfo = conninfo
         }
     }
 
-    package struct Figures: Sendable, Equatable {
-        package let lanes: Int
-        package let connected: Int
-        package let leased: Int
-        package let waiting: Int
+    public struct Figures: Sendable, Equatable {
+        public let lanes: Int
+        public let connected: Int
+        public let leased: Int
+        public let waiting: Int
         /// Calls refused with `.saturated`, ever.
-        package let turnedAway: Int
+        public let turnedAway: Int
         /// Seconds that calls have stood in line, and how many calls lanes took, ever.
-        package let waitedFor: Double
-        package let served: Int
+        public let waitedFor: Double
+        public let served: Int
     }
 }
 

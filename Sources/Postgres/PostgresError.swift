@@ -1,5 +1,5 @@
 /// Why a statement or a lease failed.
-package enum PostgresError: Error, Sendable, Equatable {
+public enum PostgresError: Error, Sendable, Equatable {
     /// The server refused the statement.
     case server(Fault)
     /// The connection ended before the answer; nothing of the open transaction has been committed.
@@ -18,19 +18,19 @@ package enum PostgresError: Error, Sendable, Equatable {
     case misuse(StaticString)
 
     /// What the server said.
-    package struct Fault: Sendable, Equatable {
-        package let sqlstate: String
-        package let constraint: String?
-        package let table: String?
+    public struct Fault: Sendable, Equatable {
+        public let sqlstate: String
+        public let constraint: String?
+        public let table: String?
         /// The server's words, which can quote values: for operators, never for clients.
-        package let message: String
+        public let message: String
         /// The connection ended with this: shut down, terminated, idle in a transaction for too long, crashed.
         let isFatal: Bool
         /// A prepared statement no longer fits the tables it was made for; the next attempt prepares it anew.
-        package let isStale: Bool
+        public let isStale: Bool
     }
 
-    package static func == (left: PostgresError, right: PostgresError) -> Bool {
+    public static func == (left: PostgresError, right: PostgresError) -> Bool {
         switch (left, right) {
         case (.server(let left), .server(let right)): left == right
         case (.unavailable(let left), .unavailable(let right)): left == right
@@ -45,30 +45,30 @@ package enum PostgresError: Error, Sendable, Equatable {
 }
 
 extension PostgresError {
-    package var fault: Fault? {
+    public var fault: Fault? {
         guard case .server(let fault) = self else { return nil }
         return fault
     }
 
-    package var sqlstate: String? { fault?.sqlstate }
+    public var sqlstate: String? { fault?.sqlstate }
 
     /// The whole transaction, run again, may well succeed: deadlock, serialisation failure, outdated plan.
-    package var isRetryable: Bool {
+    public var isRetryable: Bool {
         guard let fault else { return false }
         return fault.sqlstate == "40001" || fault.sqlstate == "40P01" || fault.isStale
     }
 
     /// A statement or lock took longer than allowed, or was cancelled.
-    package var isTimeout: Bool { sqlstate == "57014" || sqlstate == "55P03" }
+    public var isTimeout: Bool { sqlstate == "57014" || sqlstate == "55P03" }
 
     /// A unique constraint was violated: the named one, or any.
-    package func isUniqueViolation(_ constraint: String? = nil) -> Bool {
+    public func isUniqueViolation(_ constraint: String? = nil) -> Bool {
         guard let fault, fault.sqlstate == "23505" else { return false }
         return constraint == nil || fault.constraint == constraint
     }
 
     /// A foreign key was violated: the named one, or any.
-    package func isForeignKeyViolation(_ constraint: String? = nil) -> Bool {
+    public func isForeignKeyViolation(_ constraint: String? = nil) -> Bool {
         guard let fault, fault.sqlstate == "23503" else { return false }
         return constraint == nil || fault.constraint == constraint
     }
@@ -76,7 +76,7 @@ extension PostgresError {
 
 extension PostgresError: CustomStringConvertible {
     /// Names the error without any value that a statement carried.
-    package var description: String {
+    public var description: String {
         switch self {
         case .server(let fault):
             let place = [fault.table, fault.constraint].compactMap(\.self).map { " \($0)" }.joined()

@@ -1,7 +1,7 @@
 internal import CPostgreSQL
 
 /// One row of a result, lent to the closure that reads it; columns count from zero.
-package struct Row: ~Copyable {
+public struct Row: ~Copyable {
     private let result: OpaquePointer
     private let index: Int32
 
@@ -13,14 +13,14 @@ package struct Row: ~Copyable {
     /// The value of a column, in the type that the reader asks for.
     ///
     /// Throws `.decoding` when the column is absent, NULL for a type that is not optional, or of another type.
-    package subscript<Value: SQLDecodable>(_ column: Int) -> Value {
+    public subscript<Value: SQLDecodable>(_ column: Int) -> Value {
         get throws(PostgresError) {
             guard let cell = cell(column), let value = Value.decode(cell) else { throw .decoding(column: column) }
             return value
         }
     }
 
-    package var count: Int { Int(PQnfields(result)) }
+    public var count: Int { Int(PQnfields(result)) }
 
     private func cell(_ column: Int) -> SQLCell? {
         guard let number = Int32(exactly: column), number >= 0, number < PQnfields(result) else { return nil }
@@ -34,13 +34,13 @@ package struct Row: ~Copyable {
 }
 
 /// The rows of one answer, kept until they are read.
-package struct Rows {
+public struct Rows {
     private let answer: Answer
 
     init(_ answer: Answer) { self.answer = answer }
 
     /// Each row, read by the closure.
-    package func map<T>(_ decode: (borrowing Row) throws(PostgresError) -> T) throws(PostgresError) -> [T] {
+    public func map<T>(_ decode: (borrowing Row) throws(PostgresError) -> T) throws(PostgresError) -> [T] {
         let count = answer.rowCount
         var values: [T] = []
         values.reserveCapacity(Int(count))

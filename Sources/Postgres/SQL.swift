@@ -2,7 +2,7 @@
 ///
 /// Literal parts are `StaticString`, so a run-time `String` cannot become text: `"… WHERE name = \(name)"` binds it.
 /// Values are encoded as they are interpolated, into one buffer that libpq reads in place.
-package struct SQL: Sendable {
+public struct SQL: Sendable {
     /// A bound value: its type, where `$n` stands in the text, and where its bytes are (length -1 is NULL).
     struct Bind: Sendable {
         let type: UInt32
@@ -17,9 +17,9 @@ package struct SQL: Sendable {
     private(set) var binds: [Bind] = []
 
     /// The statement as the server sees it; for tests and messages.
-    package var text: String { String(decoding: bytes, as: UTF8.self) }
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    package var bindCount: Int { binds.count }
+    public var bindCount: Int { binds.count }
 
     private init(capacity: Int, binds count: Int) {
         bytes.reserveCapacity(capacity + count * 3)
@@ -53,37 +53,37 @@ package struct SQL: Sendable {
 }
 
 extension SQL: ExpressibleByStringInterpolation {
-    package init(stringLiteral value: StaticString) {
+    public init(stringLiteral value: StaticString) {
         self.init(capacity: value.utf8CodeUnitCount, binds: 0)
         append(value)
     }
 
-    package init(stringInterpolation: StringInterpolation) {
+    public init(stringInterpolation: StringInterpolation) {
         self = stringInterpolation.sql
     }
 
-    package struct StringInterpolation: StringInterpolationProtocol {
+    public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var sql: SQL
 
-        package init(literalCapacity: Int, interpolationCount: Int) {
+        public init(literalCapacity: Int, interpolationCount: Int) {
             sql = SQL(capacity: literalCapacity, binds: interpolationCount)
         }
 
-        package mutating func appendLiteral(_ literal: StaticString) {
+        public mutating func appendLiteral(_ literal: StaticString) {
             sql.append(literal)
         }
 
-        package mutating func appendInterpolation<Value: SQLValue>(_ value: borrowing Value) {
+        public mutating func appendInterpolation<Value: SQLValue>(_ value: borrowing Value) {
             sql.bind(value, as: Value.sqlType)
         }
 
         // Without this twin the compiler takes an optional value for a slip and warns.
-        package mutating func appendInterpolation<Value: SQLValue>(_ value: borrowing Value?) {
+        public mutating func appendInterpolation<Value: SQLValue>(_ value: borrowing Value?) {
             sql.bind(value, as: Value.sqlType)
         }
 
         /// Inserts another statement part together with its values.
-        package mutating func appendInterpolation(_ part: SQL) {
+        public mutating func appendInterpolation(_ part: SQL) {
             sql += part
         }
     }
@@ -91,13 +91,13 @@ extension SQL: ExpressibleByStringInterpolation {
 
 extension SQL {
     /// Joins two parts; the values of the second are numbered after those of the first.
-    package static func + (left: SQL, right: SQL) -> SQL {
+    public static func + (left: SQL, right: SQL) -> SQL {
         var joined = left
         joined += right
         return joined
     }
 
-    package static func += (left: inout SQL, right: SQL) {
+    public static func += (left: inout SQL, right: SQL) {
         guard !right.binds.isEmpty else { return left.bytes.append(contentsOf: right.bytes) }
         let base = left.values.count
         left.values.append(contentsOf: right.values)

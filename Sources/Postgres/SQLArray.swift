@@ -1,7 +1,7 @@
-package import Wire
+public import Wire
 
 /// What an array can be made of, so that Swift's `Array` has one rule for both PostgreSQL arrays and `bytea`.
-package protocol SQLElement: Sendable {
+public protocol SQLElement: Sendable {
     /// The type of an array of these.
     static var sqlArrayType: UInt32 { get }
 
@@ -10,53 +10,53 @@ package protocol SQLElement: Sendable {
 }
 
 extension Array: SQLValue where Element: SQLElement {
-    package static var sqlType: UInt32 { Element.sqlArrayType }
+    public static var sqlType: UInt32 { Element.sqlArrayType }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         Element.encode(array: self, into: &buffer)
         return true
     }
 }
 
 extension Array: SQLDecodable where Element: SQLElement {
-    package static func decode(_ cell: SQLCell) -> [Element]? { Element.decode(array: cell) }
+    public static func decode(_ cell: SQLCell) -> [Element]? { Element.decode(array: cell) }
 }
 
 extension UInt8: SQLElement {
-    package static var sqlArrayType: UInt32 { TypeID.bytea }
+    public static var sqlArrayType: UInt32 { TypeID.bytea }
 
-    package static func encode(array: [UInt8], into buffer: inout [UInt8]) {
+    public static func encode(array: [UInt8], into buffer: inout [UInt8]) {
         buffer.append(contentsOf: array)
     }
 
-    package static func decode(array cell: SQLCell) -> [UInt8]? {
+    public static func decode(array cell: SQLCell) -> [UInt8]? {
         guard cell.type == TypeID.bytea, let bytes = cell.bytes else { return nil }
         return [UInt8](bytes)
     }
 }
 
-extension Bool: SQLElement { package static var sqlArrayType: UInt32 { TypeID.boolArray } }
-extension Int: SQLElement { package static var sqlArrayType: UInt32 { TypeID.int8Array } }
-extension Int64: SQLElement { package static var sqlArrayType: UInt32 { TypeID.int8Array } }
-extension Int32: SQLElement { package static var sqlArrayType: UInt32 { TypeID.int4Array } }
-extension Double: SQLElement { package static var sqlArrayType: UInt32 { TypeID.float8Array } }
-extension String: SQLElement { package static var sqlArrayType: UInt32 { TypeID.textArray } }
-extension UUID: SQLElement { package static var sqlArrayType: UInt32 { TypeID.uuidArray } }
-extension Instant: SQLElement { package static var sqlArrayType: UInt32 { TypeID.timestamptzArray } }
-extension JSONBytes: SQLElement { package static var sqlArrayType: UInt32 { TypeID.jsonbArray } }
+extension Bool: SQLElement { public static var sqlArrayType: UInt32 { TypeID.boolArray } }
+extension Int: SQLElement { public static var sqlArrayType: UInt32 { TypeID.int8Array } }
+extension Int64: SQLElement { public static var sqlArrayType: UInt32 { TypeID.int8Array } }
+extension Int32: SQLElement { public static var sqlArrayType: UInt32 { TypeID.int4Array } }
+extension Double: SQLElement { public static var sqlArrayType: UInt32 { TypeID.float8Array } }
+extension String: SQLElement { public static var sqlArrayType: UInt32 { TypeID.textArray } }
+extension UUID: SQLElement { public static var sqlArrayType: UInt32 { TypeID.uuidArray } }
+extension Instant: SQLElement { public static var sqlArrayType: UInt32 { TypeID.timestamptzArray } }
+extension JSONBytes: SQLElement { public static var sqlArrayType: UInt32 { TypeID.jsonbArray } }
 extension Array: SQLElement where Element == UInt8 {
-    package static var sqlArrayType: UInt32 { TypeID.byteaArray }
+    public static var sqlArrayType: UInt32 { TypeID.byteaArray }
 }
 extension Optional: SQLElement where Wrapped: SQLElement & SQLValue & SQLDecodable {
-    package static var sqlArrayType: UInt32 { Wrapped.sqlArrayType }
+    public static var sqlArrayType: UInt32 { Wrapped.sqlArrayType }
 }
 
 extension SQLElement where Self: RawRepresentable, RawValue: SQLElement {
-    package static var sqlArrayType: UInt32 { RawValue.sqlArrayType }
+    public static var sqlArrayType: UInt32 { RawValue.sqlArrayType }
 }
 
 extension SQLElement where Self: SQLValue & SQLDecodable {
-    package static func encode(array: [Self], into buffer: inout [UInt8]) {
+    public static func encode(array: [Self], into buffer: inout [UInt8]) {
         buffer.appendBigEndian(Int32(array.isEmpty ? 0 : 1))
         let flags = buffer.count
         buffer.appendBigEndian(Int32(0))
@@ -75,7 +75,7 @@ extension SQLElement where Self: SQLValue & SQLDecodable {
         }
     }
 
-    package static func decode(array cell: SQLCell) -> [Self]? {
+    public static func decode(array cell: SQLCell) -> [Self]? {
         guard let bytes = cell.bytes, TypeID.arrays.contains(cell.type) else { return nil }
         var reader = ArrayReader(bytes)
         guard let dimensions = reader.int32(), reader.int32() != nil, let type = reader.int32() else { return nil }

@@ -1,13 +1,13 @@
-package import Wire
+public import Wire
 
 /// One column of one row: its bytes (nil is NULL) and the object identifier of its type.
-package struct SQLCell {
-    package let bytes: UnsafeRawBufferPointer?
-    package let type: UInt32
+public struct SQLCell {
+    public let bytes: UnsafeRawBufferPointer?
+    public let type: UInt32
 }
 
 /// A value that can be read from a column.
-package protocol SQLDecodable {
+public protocol SQLDecodable {
     /// The value, or nil when the cell is NULL or of a type that this one does not read.
     static func decode(_ cell: SQLCell) -> Self?
 }
@@ -30,29 +30,29 @@ extension SQLCell {
 }
 
 extension Bool: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> Bool? {
+    public static func decode(_ cell: SQLCell) -> Bool? {
         guard cell.type == TypeID.bool, let byte = cell.bigEndian(UInt8.self) else { return nil }
         return byte != 0
     }
 }
 
 extension Int: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> Int? { cell.integer.map { Int($0) } }
+    public static func decode(_ cell: SQLCell) -> Int? { cell.integer.map { Int($0) } }
 }
 
 extension Int64: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> Int64? { cell.integer }
+    public static func decode(_ cell: SQLCell) -> Int64? { cell.integer }
 }
 
 extension Int32: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> Int32? {
+    public static func decode(_ cell: SQLCell) -> Int32? {
         guard cell.type == TypeID.int4 || cell.type == TypeID.int2 else { return nil }
         return cell.integer.map { Int32(truncatingIfNeeded: $0) }
     }
 }
 
 extension Double: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> Double? {
+    public static func decode(_ cell: SQLCell) -> Double? {
         switch cell.type {
         case TypeID.float8: cell.bigEndian(UInt64.self).map(Double.init(bitPattern:))
         case TypeID.float4: cell.bigEndian(UInt32.self).map { Double(Float(bitPattern: $0)) }
@@ -62,7 +62,7 @@ extension Double: SQLDecodable {
 }
 
 extension String: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> String? {
+    public static func decode(_ cell: SQLCell) -> String? {
         switch cell.type {
         case TypeID.text, TypeID.varchar, TypeID.bpchar, TypeID.name:
             // A database with encoding SQL_ASCII can hold anything.
@@ -73,7 +73,7 @@ extension String: SQLDecodable {
 }
 
 extension UUID: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> UUID? {
+    public static func decode(_ cell: SQLCell) -> UUID? {
         guard cell.type == TypeID.uuid, let bytes = cell.bytes, bytes.count == 16 else { return nil }
         return UUID(
             high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
@@ -83,7 +83,7 @@ extension UUID: SQLDecodable {
 
 extension Instant: SQLDecodable {
     /// Nil for PostgreSQL's infinities, which are no instants.
-    package static func decode(_ cell: SQLCell) -> Instant? {
+    public static func decode(_ cell: SQLCell) -> Instant? {
         guard cell.type == TypeID.timestamptz, let value = cell.bigEndian(Int64.self), value != .min else { return nil }
         let (microseconds, overflow) = value.addingReportingOverflow(epoch)
         return overflow ? nil : Instant(microseconds: microseconds)
@@ -91,7 +91,7 @@ extension Instant: SQLDecodable {
 }
 
 extension JSONBytes: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> JSONBytes? {
+    public static func decode(_ cell: SQLCell) -> JSONBytes? {
         guard let bytes = cell.bytes else { return nil }
         switch cell.type {
         case TypeID.jsonb where bytes.first == 1: return JSONBytes([UInt8](bytes.dropFirst()))
@@ -102,7 +102,7 @@ extension JSONBytes: SQLDecodable {
 }
 
 extension Optional: SQLDecodable where Wrapped: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> Wrapped?? {
+    public static func decode(_ cell: SQLCell) -> Wrapped?? {
         guard cell.bytes != nil else { return .some(nil) }
         guard let value = Wrapped.decode(cell) else { return nil }
         return value
@@ -111,7 +111,7 @@ extension Optional: SQLDecodable where Wrapped: SQLDecodable {
 
 /// A type with a raw value is read as that; a raw value that the type does not know is a decoding error.
 extension SQLDecodable where Self: RawRepresentable, RawValue: SQLDecodable {
-    package static func decode(_ cell: SQLCell) -> Self? {
+    public static func decode(_ cell: SQLCell) -> Self? {
         RawValue.decode(cell).flatMap(Self.init(rawValue:))
     }
 }

@@ -1,7 +1,7 @@
-package import Wire
+public import Wire
 
 /// A value that can be bound to a statement, in PostgreSQL's binary format.
-package protocol SQLValue: Sendable {
+public protocol SQLValue: Sendable {
     /// The object identifier of the PostgreSQL type.
     static var sqlType: UInt32 { get }
 
@@ -46,72 +46,72 @@ enum TypeID {
 }
 
 /// The bytes of a JSON text, bound as `jsonb`.
-package struct JSONBytes: Hashable, Sendable {
-    package let bytes: [UInt8]
+public struct JSONBytes: Hashable, Sendable {
+    public let bytes: [UInt8]
 
-    package init(_ bytes: [UInt8]) {
+    public init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 }
 
 extension Bool: SQLValue {
-    package static var sqlType: UInt32 { TypeID.bool }
+    public static var sqlType: UInt32 { TypeID.bool }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.append(self ? 1 : 0)
         return true
     }
 }
 
 extension Int: SQLValue {
-    package static var sqlType: UInt32 { TypeID.int8 }
+    public static var sqlType: UInt32 { TypeID.int8 }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.appendBigEndian(UInt64(bitPattern: Int64(self)))
         return true
     }
 }
 
 extension Int64: SQLValue {
-    package static var sqlType: UInt32 { TypeID.int8 }
+    public static var sqlType: UInt32 { TypeID.int8 }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.appendBigEndian(UInt64(bitPattern: self))
         return true
     }
 }
 
 extension Int32: SQLValue {
-    package static var sqlType: UInt32 { TypeID.int4 }
+    public static var sqlType: UInt32 { TypeID.int4 }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.appendBigEndian(UInt32(bitPattern: self))
         return true
     }
 }
 
 extension Double: SQLValue {
-    package static var sqlType: UInt32 { TypeID.float8 }
+    public static var sqlType: UInt32 { TypeID.float8 }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.appendBigEndian(bitPattern)
         return true
     }
 }
 
 extension String: SQLValue {
-    package static var sqlType: UInt32 { TypeID.text }
+    public static var sqlType: UInt32 { TypeID.text }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.append(contentsOf: utf8)
         return true
     }
 }
 
 extension UUID: SQLValue {
-    package static var sqlType: UInt32 { TypeID.uuid }
+    public static var sqlType: UInt32 { TypeID.uuid }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.appendBigEndian(high)
         buffer.appendBigEndian(low)
         return true
@@ -119,12 +119,12 @@ extension UUID: SQLValue {
 }
 
 extension Instant: SQLValue {
-    package static var sqlType: UInt32 { TypeID.timestamptz }
+    public static var sqlType: UInt32 { TypeID.timestamptz }
 
     /// Microseconds between 1970 and PostgreSQL's epoch, 2000.
     static let epoch: Int64 = 946_684_800_000_000
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         let (value, overflow) = microseconds.subtractingReportingOverflow(Instant.epoch)
         // The least integer would mean "-infinity"; its neighbour is refused by the server as out of range.
         let sent = overflow || value == .min ? Int64.min + 1 : value
@@ -134,9 +134,9 @@ extension Instant: SQLValue {
 }
 
 extension JSONBytes: SQLValue {
-    package static var sqlType: UInt32 { TypeID.jsonb }
+    public static var sqlType: UInt32 { TypeID.jsonb }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         buffer.append(1)  // the version of jsonb's binary form
         buffer.append(contentsOf: bytes)
         return true
@@ -144,9 +144,9 @@ extension JSONBytes: SQLValue {
 }
 
 extension Optional: SQLValue where Wrapped: SQLValue {
-    package static var sqlType: UInt32 { Wrapped.sqlType }
+    public static var sqlType: UInt32 { Wrapped.sqlType }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         guard let value = self else { return false }
         return value.encode(into: &buffer)
     }
@@ -154,9 +154,9 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 
 /// A type with a raw value is bound as that; declaring the conformance is enough.
 extension SQLValue where Self: RawRepresentable, RawValue: SQLValue {
-    package static var sqlType: UInt32 { RawValue.sqlType }
+    public static var sqlType: UInt32 { RawValue.sqlType }
 
-    package func encode(into buffer: inout [UInt8]) -> Bool {
+    public func encode(into buffer: inout [UInt8]) -> Bool {
         rawValue.encode(into: &buffer)
     }
 }

@@ -1,68 +1,68 @@
-package import Domain
+public import Domain
 import Postgres
 
 /// What more than one feature must know of an account.
-package struct AccountFacts: Sendable {
-    package let id: AccountID
-    package let username: String
-    package let displayName: String
-    package let role: Role
-    package let isDisabled: Bool
+public struct AccountFacts: Sendable {
+    public let id: AccountID
+    public let username: String
+    public let displayName: String
+    public let role: Role
+    public let isDisabled: Bool
 }
 
 /// An account as the sign-in page needs it.
-package struct SignInFacts: Sendable {
-    package let account: AccountFacts
+public struct SignInFacts: Sendable {
+    public let account: AccountFacts
     /// argon2id in PHC form; `nil` while the account cannot sign in.
-    package let passwordHash: String?
+    public let passwordHash: String?
 }
 
 /// What more than one feature must know of an app.
-package struct AppFacts: Sendable {
-    package enum Kind: String, Sendable { case app, `extension` }
+public struct AppFacts: Sendable {
+    public enum Kind: String, Sendable { case app, `extension` }
 
-    package let id: AppID
-    package let name: String
-    package let kind: Kind
+    public let id: AppID
+    public let name: String
+    public let kind: Kind
     /// Of an extension only.
-    package let parent: AppID?
-    package let redirectURIs: [String]
+    public let parent: AppID?
+    public let redirectURIs: [String]
     /// What the app may ask for.
-    package let scopes: Scopes
+    public let scopes: Scopes
 }
 
 extension Transaction {
     /// Refuses what only a whole app may do: an extension's token is narrow, and nothing final may hang on it.
-    package func refuseExtension(_ app: AppID) throws(Failure) {
+    public func refuseExtension(_ app: AppID) throws(Failure) {
         guard try appFacts(app)?.kind != .extension else {
             throw .forbidden("An extension cannot do this: use the app it belongs to.")
         }
     }
 
-    package func accountFacts(_ id: AccountID) throws(Failure) -> AccountFacts? {
+    public func accountFacts(_ id: AccountID) throws(Failure) -> AccountFacts? {
         try account("WHERE id = \(id)")?.account
     }
 
     /// The account with that username, which is in lower case.
-    package func signInFacts(username: String) throws(Failure) -> SignInFacts? {
+    public func signInFacts(username: String) throws(Failure) -> SignInFacts? {
         try account("WHERE username = \(username)")
     }
 
     /// An account that cannot change until this transaction ends, so that what is granted to it now cannot outlive a
     /// change that was made meanwhile.
-    package func holdAccount(_ id: AccountID) throws(Failure) -> SignInFacts? {
+    public func holdAccount(_ id: AccountID) throws(Failure) -> SignInFacts? {
         try account("WHERE id = \(id) FOR SHARE")
     }
 
     /// Puts a hash of the same password in the place of one made at another cost, unless it changed meanwhile.
-    package func renewHash(of account: AccountID, from old: String, to new: String) throws(Failure) {
+    public func renewHash(of account: AccountID, from old: String, to new: String) throws(Failure) {
         try execute("UPDATE account SET password_hash = \(new) WHERE id = \(account) AND password_hash = \(old)")
     }
 
-    package func appFacts(_ id: AppID) throws(Failure) -> AppFacts? { try app("WHERE id = \(id)") }
+    public func appFacts(_ id: AppID) throws(Failure) -> AppFacts? { try app("WHERE id = \(id)") }
 
     /// An app that cannot change until this transaction ends.
-    package func holdApp(_ id: AppID) throws(Failure) -> AppFacts? { try app("WHERE id = \(id) FOR SHARE") }
+    public func holdApp(_ id: AppID) throws(Failure) -> AppFacts? { try app("WHERE id = \(id) FOR SHARE") }
 
     private func account(_ which: SQL) throws(Failure) -> SignInFacts? {
         try first(

@@ -1,4 +1,4 @@
-package import Domain
+public import Domain
 import Postgres
 import Wire
 
@@ -6,7 +6,7 @@ extension Transaction {
     /// Writes the audit entry of an act into the act's own transaction, with its COMMIT: no entry, no act.
     ///
     /// A trigger of the schema's owner puts it into the queue for its index.
-    package func record(_ deed: Deed, by actor: Actor) {
+    public func record(_ deed: Deed, by actor: Actor) {
         let id: AuditEntryID = newID()
         close(with: [
             """

@@ -1,20 +1,20 @@
-package import Domain
+public import Domain
 import Postgres
 import Synchronization
-package import Wire
+public import Wire
 
 /// Tells this node's streams, then other nodes, that something changed.
 ///
 /// Rung only after a commit. Local listeners hear at once; other nodes through batched `NOTIFY`s on a connection of its
 /// own, because a `NOTIFY` inside a request's transaction would make all commits queue (3–13× slower at 32 clients).
 /// A small room of its own behind `ring` and `listen`, so that another carrier can take its place.
-package final class Bell: Service {
+public final class Bell: Service {
     /// Where a bell was rung: what happened on this node is in its memory, what happened elsewhere only in the tables.
-    package enum Origin: Sendable {
+    public enum Origin: Sendable {
         case here, elsewhere
     }
 
-    package typealias Listen = @Sendable (Doorbell, Origin) -> Void
+    public typealias Listen = @Sendable (Doorbell, Origin) -> Void
 
     private struct State {
         var listeners: [Listen] = []
@@ -37,7 +37,7 @@ package final class Bell: Service {
     private let observe: Observe
     private let state = Mutex(State())
 
-    package init(conninfo: String, node: UUID, observe: @escaping Observe) {
+    public init(conninfo: String, node: UUID, observe: @escaping Observe) {
         self.node = node.description
         self.conninfo = conninfo
         self.observe = observe
@@ -48,10 +48,10 @@ package final class Bell: Service {
     }
 
     /// Adds a listener; it is called on whatever thread rings, and must be quick.
-    package func listen(_ listener: @escaping Listen) { state.withLock { $0.listeners.append(listener) } }
+    public func listen(_ listener: @escaping Listen) { state.withLock { $0.listeners.append(listener) } }
 
     /// Rings here and, soon, on every other node.
-    package func ring(_ doorbells: [Doorbell]) {
+    public func ring(_ doorbells: [Doorbell]) {
         guard !doorbells.isEmpty else { return }
         let idle = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.outgoing.count < Self.outgoingLimit else { return nil }
@@ -64,14 +64,14 @@ package final class Bell: Service {
     }
 
     /// Rings on this node only.
-    package func ringHere(_ doorbells: [Doorbell], from origin: Origin) {
+    public func ringHere(_ doorbells: [Doorbell], from origin: Origin) {
         let listeners = state.withLock { $0.listeners }
         for doorbell in doorbells {
             for listener in listeners { listener(doorbell, origin) }
         }
     }
 
-    package func run() async {
+    public func run() async {
         pool.start()
         let listener = Listener(
             conninfo: conninfo, channel: Self.channel, onNotify: { [weak self] in self?.hear($0) }, onReconnect: {})

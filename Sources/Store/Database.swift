@@ -1,16 +1,16 @@
-package import Domain
-package import Postgres
+public import Domain
+public import Postgres
 import Wire
 
 /// The one door to PostgreSQL for features.
-package final class Database: Sendable {
-    package let clock: any Clock
-    package let entropy: any Entropy
-    package let bell: Bell
+public final class Database: Sendable {
+    public let clock: any Clock
+    public let entropy: any Entropy
+    public let bell: Bell
     private let pool: Pool
 
     /// Makes a door over connections; a room may have a few of its own that requests never use.
-    package init(pool: Pool, bell: Bell, clock: any Clock, entropy: any Entropy) {
+    public init(pool: Pool, bell: Bell, clock: any Clock, entropy: any Entropy) {
         self.pool = pool
         self.bell = bell
         self.clock = clock
@@ -23,7 +23,7 @@ package final class Database: Sendable {
     /// runs again, from the start, when PostgreSQL breaks a deadlock or refuses to serialise.
     ///
     /// Its precedence is `.underWay` for the second step of something, or for what many wait for.
-    package func transaction<R: Sendable>(
+    public func transaction<R: Sendable>(
         _ precedence: Precedence = .arriving, _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
     ) async throws(Failure) -> R {
         try await run(precedence) { (connection, ledger) throws(Failure) in
@@ -33,7 +33,7 @@ package final class Database: Sendable {
     }
 
     /// Statements that only read, each with its own snapshot: what must agree is read by one statement.
-    package func read<R: Sendable>(
+    public func read<R: Sendable>(
         _ precedence: Precedence = .arriving, _ body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> R
     ) async throws(Failure) -> R {
         try await run(precedence) { (connection, ledger) throws(Failure) in
@@ -46,7 +46,7 @@ package final class Database: Sendable {
     /// Asks one statement that only reads and takes microseconds; what others ask at the same time travels with it.
     ///
     /// The cheapest way to read a row or a few: under load one exchange with PostgreSQL serves many requests.
-    package func ask<Value: Sendable>(_ query: Query<Value>) async throws(Failure) -> [Value] {
+    public func ask<Value: Sendable>(_ query: Query<Value>) async throws(Failure) -> [Value] {
         do throws(PostgresError) {
             return try await pool.ask(query.sql, query.decode)
         } catch {
@@ -55,7 +55,7 @@ package final class Database: Sendable {
     }
 
     /// The same, for the first row of the answer.
-    package func askFirst<Value: Sendable>(_ query: Query<Value>) async throws(Failure) -> Value? {
+    public func askFirst<Value: Sendable>(_ query: Query<Value>) async throws(Failure) -> Value? {
         try await ask(query).first
     }
 

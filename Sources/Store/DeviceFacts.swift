@@ -1,13 +1,13 @@
-package import Domain
+public import Domain
 import Postgres
 import Wire
 
 /// One addressable device: a mailbox that a message to (account, app) must reach.
-package struct MailboxAddress: Sendable {
-    package let account: AccountID
-    package let device: DeviceID
-    package let mailbox: MailboxID
-    package let keyVersion: Int64
+public struct MailboxAddress: Sendable {
+    public let account: AccountID
+    public let device: DeviceID
+    public let mailbox: MailboxID
+    public let keyVersion: Int64
 }
 
 // Device lists: what enrolling, removing and sending must agree on.
@@ -17,7 +17,7 @@ package struct MailboxAddress: Sendable {
 extension Query<(account: AccountID, version: Int64)> {
     /// Locks the lists against change while a message is addressed; the current version of each account's that exists
     /// and is not disabled.
-    package static func sharingDeviceLists(of accounts: [AccountID]) -> Self {
+    public static func sharingDeviceLists(of accounts: [AccountID]) -> Self {
         Query(
             """
             SELECT l.account_id, l.version
@@ -33,20 +33,20 @@ extension Query<(account: AccountID, version: Int64)> {
 
 extension Transaction {
     /// How many devices there are that have not been removed.
-    package func enrolledDevices() throws(Failure) -> Int {
+    public func enrolledDevices() throws(Failure) -> Int {
         try first("SELECT count(*) FROM device WHERE removed_at IS NULL") { row throws(PostgresError) in
             Int(try row[0] as Int64)
         } ?? 0
     }
 
     /// Made with the account, so that senders and enrolments always have a row to lock.
-    package func createDeviceList(of account: AccountID) throws(Failure) {
+    public func createDeviceList(of account: AccountID) throws(Failure) {
         try execute("INSERT INTO device_list (account_id) VALUES (\(account))")
     }
 
     /// Takes a list for changing its set or a key; the version before.
     @discardableResult
-    package func lockDeviceList(of account: AccountID) throws(Failure) -> Int64 {
+    public func lockDeviceList(of account: AccountID) throws(Failure) -> Int64 {
         let version = try first(
             """
             SELECT version
@@ -60,7 +60,7 @@ extension Transaction {
     }
 
     /// Says that a locked list changed: its version grows, and whoever listens hears of it.
-    package func bumpDeviceList(of account: AccountID) throws(Failure) {
+    public func bumpDeviceList(of account: AccountID) throws(Failure) {
         let version = try first(
             "UPDATE device_list SET version = version + 1 WHERE account_id = \(account) RETURNING version"
         ) { row throws(PostgresError) in try row[0] as Int64 }
@@ -69,7 +69,7 @@ extension Transaction {
     }
 
     /// The devices that hold the app, of all the accounts together.
-    package func addresses(of accounts: [AccountID], in app: AppID) throws(Failure) -> [MailboxAddress] {
+    public func addresses(of accounts: [AccountID], in app: AppID) throws(Failure) -> [MailboxAddress] {
         try query(
             """
             SELECT m.account_id, m.device_id, m.id, d.key_version
@@ -87,7 +87,7 @@ extension Transaction {
     ///
     /// The account's device list is locked by the caller. The first epoch is the time: a mailbox made again, after
     /// its app was removed and returned, voids older cursors.
-    package func openMailbox(of account: AccountID, on device: DeviceID, for app: AppID) throws(Failure) -> Bool {
+    public func openMailbox(of account: AccountID, on device: DeviceID, for app: AppID) throws(Failure) -> Bool {
         let id: MailboxID = newID()
         let made = try execute(
             """
@@ -103,12 +103,12 @@ extension Transaction {
     /// Deletes the device's mailboxes with all that waits in them.
     ///
     /// The account's device list is locked by the caller.
-    package func closeMailboxes(on device: DeviceID) throws(Failure) {
+    public func closeMailboxes(on device: DeviceID) throws(Failure) {
         try closeMailboxes("device_id = \(device)")
     }
 
     /// Deletes the app's mailboxes everywhere; the accounts whose sets of devices this changes, already locked and bumped.
-    package func closeMailboxes(in app: AppID) throws(Failure) {
+    public func closeMailboxes(in app: AppID) throws(Failure) {
         let accounts = try query("SELECT DISTINCT account_id FROM mailbox WHERE app_id = \(app) ORDER BY account_id") {
             row throws(PostgresError) in try row[0] as AccountID
         }

@@ -1,10 +1,10 @@
-package import Domain
+public import Domain
 import Wire
 
 /// A hint that something changed.
 ///
 /// Correctness rests on cursors alone: a bell may be lost, or ring twice.
-package enum Doorbell: Hashable, Sendable {
+public enum Doorbell: Hashable, Sendable {
     case mailbox(MailboxID)
     case configuration(AppID)
     /// The account's set of devices, or a key in it, changed; the version it has now.

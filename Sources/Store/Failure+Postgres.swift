@@ -1,9 +1,9 @@
-package import Domain
-package import Postgres
+public import Domain
+public import Postgres
 
 extension Failure {
     /// The only translation from PostgreSQL's errors to the product's: by SQLSTATE, and by constraint where one is a rule.
-    package init(_ error: PostgresError) {
+    public init(_ error: PostgresError) {
         if let constraint = error.fault?.constraint, let conflict = Self.rules[constraint] {
             self = .conflict(conflict)
         } else if error == .saturated {

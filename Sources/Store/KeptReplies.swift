@@ -1,15 +1,15 @@
-package import Domain
+public import Domain
 import Postgres
 import Wire
 
 /// An answer that was given to a creating request, kept for its retries.
-package struct KeptReply: Sendable {
-    package let status: Int
-    package let location: String?
-    package let etag: String?
-    package let body: [UInt8]
+public struct KeptReply: Sendable {
+    public let status: Int
+    public let location: String?
+    public let etag: String?
+    public let body: [UInt8]
 
-    package init(status: Int, location: String?, etag: String?, body: [UInt8]) {
+    public init(status: Int, location: String?, etag: String?, body: [UInt8]) {
         self.status = status
         self.location = location
         self.etag = etag
@@ -18,13 +18,13 @@ package struct KeptReply: Sendable {
 }
 
 /// Whose reply it is: one account, app, route and `Idempotency-Key`.
-package struct ReplyKey: Sendable {
-    package let account: AccountID
-    package let app: AppID
-    package let route: String
-    package let key: String
+public struct ReplyKey: Sendable {
+    public let account: AccountID
+    public let app: AppID
+    public let route: String
+    public let key: String
 
-    package init(account: AccountID, app: AppID, route: String, key: String) {
+    public init(account: AccountID, app: AppID, route: String, key: String) {
         self.account = account
         self.app = app
         self.route = route
@@ -34,7 +34,7 @@ package struct ReplyKey: Sendable {
 
 extension Transaction {
     /// Makes two requests with the same key take turns, until this transaction ends.
-    package func takeTurn(_ key: ReplyKey) throws(Failure) {
+    public func takeTurn(_ key: ReplyKey) throws(Failure) {
         try execute(
             """
             SELECT pg_advisory_xact_lock(hashtextextended(
@@ -43,7 +43,7 @@ extension Transaction {
     }
 
     /// The reply of the last 24 hours, or nothing; refused when it answered another body.
-    package func keptReply(_ key: ReplyKey, to body: [UInt8]) throws(Failure) -> KeptReply? {
+    public func keptReply(_ key: ReplyKey, to body: [UInt8]) throws(Failure) -> KeptReply? {
         let kept = try first(
             """
             SELECT digest = sha256(\(body)), status, location, etag, body
@@ -60,7 +60,7 @@ extension Transaction {
         return kept.reply
     }
 
-    package func keep(_ reply: KeptReply, for key: ReplyKey, to body: [UInt8]) throws(Failure) {
+    public func keep(_ reply: KeptReply, for key: ReplyKey, to body: [UInt8]) throws(Failure) {
         try execute(
             """
             INSERT INTO idempotency (account_id, app_id, route, key, digest, status, location, etag, body, created_at)

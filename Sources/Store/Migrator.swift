@@ -1,13 +1,13 @@
-package import Domain
+public import Domain
 import Glibc
 import Migrations
-package import Postgres
+public import Postgres
 import Wire
 
 /// Brings the schema up to date, and says whether it is.
-package struct Migrator: Sendable {
+public struct Migrator: Sendable {
     /// How the schema stands to this binary.
-    package enum Standing: Sendable, Equatable {
+    public enum Standing: Sendable, Equatable {
         case current
         /// These migrations are missing: run `enfilade migrate`.
         case behind([String])
@@ -19,7 +19,7 @@ package struct Migrator: Sendable {
         case lacksRole
 
         /// Whether this binary may serve from the schema: it has all that this binary knows, and nothing that excludes it.
-        package var isUsable: Bool { self == .current }
+        public var isUsable: Bool { self == .current }
     }
 
     private struct Applied: Sendable {
@@ -33,16 +33,16 @@ package struct Migrator: Sendable {
     private let pool: Pool
 
     /// - Parameter pool: connects as the schema's owner for `migrate`, as anyone who may read for `standing`.
-    package init(pool: Pool) { self.pool = pool }
+    public init(pool: Pool) { self.pool = pool }
 
-    package func standing() async throws(Failure) -> Standing {
+    public func standing() async throws(Failure) -> Standing {
         try await lend { connection throws(PostgresError) in
             Self.compare(try Self.applied(connection), try Self.checksums(connection))
         }
     }
 
     /// Applies what is missing, each file in its own transaction; two that run at once take turns.
-    package func migrate(observe: @escaping Observe) async throws(Failure) -> Standing {
+    public func migrate(observe: @escaping Observe) async throws(Failure) -> Standing {
         try await lend { connection throws(PostgresError) in
             try Self.locked(connection) { () throws(PostgresError) in
                 guard try Self.hasServingRole(connection) else { return .lacksRole }

@@ -1,9 +1,9 @@
-package import Domain
+public import Domain
 import Postgres
 import Wire
 
 /// Why a session ended; kept with it, and told in the audit log.
-package enum SessionEnding: String, Sendable {
+public enum SessionEnding: String, Sendable {
     case signedOut = "signed-out"
     case endedByAdministrator = "ended-by-administrator"
     case accountChanged = "account-changed"
@@ -20,14 +20,14 @@ package enum SessionEnding: String, Sendable {
 
 extension Query<Bool> {
     /// Whether the session has not ended.
-    package static func isLive(_ id: SessionID) -> Self {
+    public static func isLive(_ id: SessionID) -> Self {
         Query("SELECT ended_at IS NULL FROM session WHERE id = \(id)") { row throws(PostgresError) in try row[0] }
     }
 }
 
 extension Transaction {
     /// The device a live session is bound to, holding the session so that it cannot end meanwhile.
-    package func holdSession(_ id: SessionID) throws(Failure) -> (device: DeviceID?, scopes: Scopes) {
+    public func holdSession(_ id: SessionID) throws(Failure) -> (device: DeviceID?, scopes: Scopes) {
         let found = try first(
             """
             SELECT device_id, scopes
@@ -40,7 +40,7 @@ extension Transaction {
         return (found.0, Scopes(found.1.compactMap(Scope.init(rawValue:))))
     }
 
-    package func bind(_ session: SessionID, to device: DeviceID) throws(Failure) {
+    public func bind(_ session: SessionID, to device: DeviceID) throws(Failure) {
         try execute("UPDATE session SET device_id = \(device) WHERE id = \(session)")
     }
 
@@ -48,25 +48,25 @@ extension Transaction {
     ///
     /// It is refused everywhere within two seconds.
     @discardableResult
-    package func endSession(_ id: SessionID, because ending: SessionEnding) throws(Failure) -> Bool {
+    public func endSession(_ id: SessionID, because ending: SessionEnding) throws(Failure) -> Bool {
         try !end("WHERE id = \(id) AND ended_at IS NULL", because: ending).isEmpty
     }
 
     /// Ends every session of an account, and those that a code just handed out would begin.
     @discardableResult
-    package func endSessions(of account: AccountID, because ending: SessionEnding) throws(Failure) -> [SessionID] {
+    public func endSessions(of account: AccountID, because ending: SessionEnding) throws(Failure) -> [SessionID] {
         try execute("DELETE FROM authorization_code WHERE account_id = \(account) AND session_id IS NULL")
         return try end("WHERE account_id = \(account) AND ended_at IS NULL", because: ending)
     }
 
     @discardableResult
-    package func endSessions(on device: DeviceID, because ending: SessionEnding) throws(Failure) -> [SessionID] {
+    public func endSessions(on device: DeviceID, because ending: SessionEnding) throws(Failure) -> [SessionID] {
         try end("WHERE device_id = \(device) AND ended_at IS NULL", because: ending)
     }
 
     /// Ends every session in an app, and those that a code just handed out would begin.
     @discardableResult
-    package func endSessions(in app: AppID, because ending: SessionEnding) throws(Failure) -> [SessionID] {
+    public func endSessions(in app: AppID, because ending: SessionEnding) throws(Failure) -> [SessionID] {
         try execute("DELETE FROM authorization_code WHERE app_id = \(app) AND session_id IS NULL")
         return try end("WHERE app_id = \(app) AND ended_at IS NULL", because: ending)
     }
@@ -74,7 +74,7 @@ extension Transaction {
     /// Ends every session there is and what could begin one; how many there were.
     ///
     /// Without bells: no server runs yet, and there may be very many.
-    package func endEverySession(because ending: SessionEnding) throws(Failure) -> Int {
+    public func endEverySession(because ending: SessionEnding) throws(Failure) -> Int {
         let touched = try batch([
             """
             UPDATE session

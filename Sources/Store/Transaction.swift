@@ -1,12 +1,12 @@
-package import Domain
-package import Postgres
-package import Wire
+public import Domain
+public import Postgres
+public import Wire
 
 /// One transaction, lent to a body: it can neither be kept nor used twice.
-package struct Transaction: ~Copyable {
+public struct Transaction: ~Copyable {
     /// The one instant of this transaction.
-    package let now: Instant
-    package let entropy: any Entropy
+    public let now: Instant
+    public let entropy: any Entropy
     private let connection: Connection
     private let ledger: Ledger
 
@@ -18,37 +18,37 @@ package struct Transaction: ~Copyable {
     }
 
     /// A new time-ordered identifier.
-    package func newID<Subject>() -> ID<Subject> { entropy.id(at: now) }
+    public func newID<Subject>() -> ID<Subject> { entropy.id(at: now) }
 
     /// Every row of the answer, decoded.
-    package func query<T>(_ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T) throws(Failure) -> [T] {
+    public func query<T>(_ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T) throws(Failure) -> [T] {
         try ledger.noting { () throws(PostgresError) in try connection.query(sql, decode) }
     }
 
     /// The first row of the answer, or nothing.
-    package func first<T>(_ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T) throws(Failure) -> T? {
+    public func first<T>(_ sql: SQL, _ decode: (borrowing Row) throws(PostgresError) -> T) throws(Failure) -> T? {
         try ledger.noting { () throws(PostgresError) in try connection.first(sql, decode) }
     }
 
     /// The number of rows that the statement touched.
     @discardableResult
-    package func execute(_ sql: SQL) throws(Failure) -> Int {
+    public func execute(_ sql: SQL) throws(Failure) -> Int {
         try ledger.noting { () throws(PostgresError) in try connection.execute(sql) }
     }
 
     /// Runs several writes in one round trip; the rows each one touched.
     @discardableResult
-    package func batch(_ statements: [SQL]) throws(Failure) -> [Int] {
+    public func batch(_ statements: [SQL]) throws(Failure) -> [Int] {
         try ledger.noting { () throws(PostgresError) in try connection.batch(statements) }
     }
 
     /// A statement was refused because it, or a lock that it needs, took too long.
-    package var isHeldUp: Bool { ledger.isHeldUp }
+    public var isHeldUp: Bool { ledger.isHeldUp }
 
     /// Leaves writes to be sent together with the COMMIT, in one round trip.
     ///
     /// For those that nothing in the body needs to have been made: an error of theirs ends the transaction as a whole.
-    package func close(with statements: [SQL]) { ledger.note(statements) }
+    public func close(with statements: [SQL]) { ledger.note(statements) }
 
     /// Several statements in one round trip.
     func queries(_ statements: [SQL]) throws(Failure) -> [Rows] {
@@ -60,7 +60,7 @@ package struct Transaction: ~Copyable {
     }
 
     /// Names a doorbell; it rings only after the commit.
-    package func ring(_ doorbell: Doorbell) { ledger.note(doorbell) }
+    public func ring(_ doorbell: Doorbell) { ledger.note(doorbell) }
 }
 
 /// What a body leaves behind: writes that travel with the COMMIT, bells to ring after it, or the wish to be run again.

@@ -1,19 +1,19 @@
-package import API
-package import Domain
-package import Store
+public import API
+public import Domain
+public import Store
 import Synchronization
 
 /// Updates: one stream for everything that a session may hear of, merged from the sources that features make.
 ///
 /// Knows no feature: what a message or a configuration is, only its source knows.
-package final class Updates: Sendable {
-    package struct Settings: Sendable {
-        package var streamsPerDevice = 4
-        package var streamsPerAccount = 32
+public final class Updates: Sendable {
+    public struct Settings: Sendable {
+        public var streamsPerDevice = 4
+        public var streamsPerAccount = 32
         /// How often tables are looked at for what no bell told.
-        package var pollInterval = Duration.seconds(2)
+        public var pollInterval = Duration.seconds(2)
 
-        package init() {}
+        public init() {}
     }
 
     private let database: Database
@@ -24,7 +24,7 @@ package final class Updates: Sendable {
     private let bells: BellRoom
     private let draining = Flag()
 
-    package init(
+    public init(
         database: Database, sources: [any UpdateSource], settings: Settings, observe: @escaping Observe
     ) {
         self.database = database
@@ -39,19 +39,19 @@ package final class Updates: Sendable {
         database.bell.listen { doorbell, origin in bells.ring(doorbell, from: origin) }
     }
 
-    package var endpoints: [Mounted] {
+    public var endpoints: [Mounted] {
         [
             OpenStream(database: database, sources: sources, registry: registry, observe: observe, draining: draining)
                 .mounted
         ]
     }
 
-    package var services: [any Service] {
+    public var services: [any Service] {
         [Poll(registry: registry, sources: sources, interval: settings.pollInterval, observe: observe)]
     }
 
     /// From now on a stream that is asked for says goodbye at once; open ones are ended by the server.
-    package func drain() { draining.raise() }
+    public func drain() { draining.raise() }
 }
 
 /// Something that is raised once.

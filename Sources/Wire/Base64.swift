@@ -1,14 +1,14 @@
 /// Base64 with padding (RFC 4648 §4), read strictly: one text for every sequence of bytes.
-package enum Base64 {
+public enum Base64 {
     private static let coding = Base64Coding(
         symbols: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
         isPadded: true
     )
 
-    package static func encode(_ bytes: [UInt8]) -> String { coding.encode(bytes) }
+    public static func encode(_ bytes: [UInt8]) -> String { coding.encode(bytes) }
 
     /// Nil for missing or superfluous padding, stray characters (also white space) and set bits after the last byte.
-    package static func decode(_ text: String) -> [UInt8]? { coding.decode(text) }
+    public static func decode(_ text: String) -> [UInt8]? { coding.decode(text) }
 
     /// Appends the text of the bytes.
     static func write(_ bytes: [UInt8], to output: inout [UInt8]) {
@@ -19,16 +19,16 @@ package enum Base64 {
 }
 
 /// Base64 for URLs without padding (RFC 4648 §5), read as strictly; padding is refused.
-package enum Base64URL {
+public enum Base64URL {
     private static let coding = Base64Coding(
         symbols: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
         isPadded: false
     )
 
-    package static func encode(_ bytes: [UInt8]) -> String { coding.encode(bytes) }
+    public static func encode(_ bytes: [UInt8]) -> String { coding.encode(bytes) }
 
     /// Nil for padding, stray characters, impossible lengths and set bits after the last byte.
-    package static func decode(_ text: String) -> [UInt8]? { coding.decode(text) }
+    public static func decode(_ text: String) -> [UInt8]? { coding.decode(text) }
 }
 
 private struct Base64Coding: Sendable {

@@ -1,8 +1,8 @@
 /// Reads what `ByteWriter` wrote, from bytes that anyone may have made.
 ///
 /// A refused read moves nothing.
-package struct ByteReader: Sendable {
-    package enum Fault: Error, Hashable, Sendable {
+public struct ByteReader: Sendable {
+    public enum Fault: Error, Hashable, Sendable {
         /// The bytes end before the value does.
         case short
         /// A varint in more bytes than it needs, or beyond 64 bits.
@@ -14,23 +14,23 @@ package struct ByteReader: Sendable {
     private let input: [UInt8]
     private var offset = 0
 
-    package init(_ bytes: [UInt8]) {
+    public init(_ bytes: [UInt8]) {
         input = bytes
     }
 
-    package var isAtEnd: Bool { offset == input.count }
-    package var remaining: Int { input.count - offset }
+    public var isAtEnd: Bool { offset == input.count }
+    public var remaining: Int { input.count - offset }
 
     /// Refuses bytes after the last value.
-    package func end() throws(Fault) {
+    public func end() throws(Fault) {
         guard isAtEnd else { throw .leftOver }
     }
 
-    package mutating func byte() throws(Fault) -> UInt8 { UInt8(try bigEndian(count: 1)) }
-    package mutating func uint32() throws(Fault) -> UInt32 { UInt32(try bigEndian(count: 4)) }
-    package mutating func uint64() throws(Fault) -> UInt64 { try bigEndian(count: 8) }
+    public mutating func byte() throws(Fault) -> UInt8 { UInt8(try bigEndian(count: 1)) }
+    public mutating func uint32() throws(Fault) -> UInt32 { UInt32(try bigEndian(count: 4)) }
+    public mutating func uint64() throws(Fault) -> UInt64 { try bigEndian(count: 8) }
 
-    package mutating func varint() throws(Fault) -> UInt64 {
+    public mutating func varint() throws(Fault) -> UInt64 {
         var value: UInt64 = 0
         for index in 0..<10 {
             guard index < remaining else { throw .short }
@@ -45,13 +45,13 @@ package struct ByteReader: Sendable {
         throw .badVarint
     }
 
-    package mutating func uuid() throws(Fault) -> UUID {
+    public mutating func uuid() throws(Fault) -> UUID {
         guard remaining >= 16 else { throw .short }
         return UUID(high: try uint64(), low: try uint64())
     }
 
     /// Reads a length and as many bytes.
-    package mutating func bytes() throws(Fault) -> [UInt8] {
+    public mutating func bytes() throws(Fault) -> [UInt8] {
         var ahead = self
         let count = try ahead.varint()
         guard count <= UInt64(ahead.remaining) else { throw .short }
@@ -61,7 +61,7 @@ package struct ByteReader: Sendable {
     }
 
     /// Reads a known number of bytes.
-    package mutating func raw(_ count: Int) throws(Fault) -> [UInt8] {
+    public mutating func raw(_ count: Int) throws(Fault) -> [UInt8] {
         guard 0...remaining ~= count else { throw .short }
         defer { offset += count }
         return Array(input[offset..<(offset + count)])

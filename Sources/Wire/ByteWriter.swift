@@ -1,20 +1,20 @@
 /// Writes the fixed binary shapes behind opaque cursors; `ByteReader` reads them back.
-package struct ByteWriter: Sendable {
+public struct ByteWriter: Sendable {
     private var output: [UInt8] = []
 
-    package init(capacity: Int = 64) {
+    public init(capacity: Int = 64) {
         output.reserveCapacity(capacity)
     }
 
     /// The bytes written.
-    package consuming func finish() -> [UInt8] { output }
+    public consuming func finish() -> [UInt8] { output }
 
-    package mutating func byte(_ value: UInt8) { output.append(value) }
-    package mutating func uint32(_ value: UInt32) { bigEndian(UInt64(value), count: 4) }
-    package mutating func uint64(_ value: UInt64) { bigEndian(value, count: 8) }
+    public mutating func byte(_ value: UInt8) { output.append(value) }
+    public mutating func uint32(_ value: UInt32) { bigEndian(UInt64(value), count: 4) }
+    public mutating func uint64(_ value: UInt64) { bigEndian(value, count: 8) }
 
     /// Writes 1 to 10 bytes of seven bits each, the lowest first, with the top bit set on all but the last.
-    package mutating func varint(_ value: UInt64) {
+    public mutating func varint(_ value: UInt64) {
         var rest = value
         while rest > 0x7F {
             output.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -23,19 +23,19 @@ package struct ByteWriter: Sendable {
         output.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    package mutating func uuid(_ value: UUID) {
+    public mutating func uuid(_ value: UUID) {
         uint64(value.high)
         uint64(value.low)
     }
 
     /// Writes the length as a varint, then the bytes.
-    package mutating func bytes(_ value: [UInt8]) {
+    public mutating func bytes(_ value: [UInt8]) {
         varint(UInt64(value.count))
         output += value
     }
 
     /// Writes bytes whose number the reader knows.
-    package mutating func raw(_ value: [UInt8]) { output += value }
+    public mutating func raw(_ value: [UInt8]) { output += value }
 
     private mutating func bigEndian(_ value: UInt64, count: Int) {
         for index in (0..<count).reversed() { output.append(UInt8(truncatingIfNeeded: value >> UInt64(8 * index))) }

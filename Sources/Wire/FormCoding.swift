@@ -1,12 +1,12 @@
 /// Names and values as `application/x-www-form-urlencoded`, in bodies and in query strings (WHATWG URL §5).
-package enum FormCoding {
+public enum FormCoding {
     /// More pairs than any request of ours has a use for.
-    package static let maximumPairs = 256
+    public static let maximumPairs = 256
 
     /// The pairs in order, with names that repeat left to the caller; a name without `=` has an empty value.
     ///
     /// Nil for a bad escape, U+0000, bytes that are not UTF-8, or more than `maximumPairs`.
-    package static func decode(_ bytes: [UInt8]) -> [(name: String, value: String)]? {
+    public static func decode(_ bytes: [UInt8]) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []
         // One split more than may be filled, so that a long tail is refused without being looked through.
         for part in bytes.split(separator: Ascii.ampersand, maxSplits: maximumPairs) {
@@ -20,7 +20,7 @@ package enum FormCoding {
         return pairs
     }
 
-    package static func encode(_ pairs: [(String, String)]) -> String {
+    public static func encode(_ pairs: [(String, String)]) -> String {
         var output: [UInt8] = []
         for (name, value) in pairs {
             if !output.isEmpty { output.append(Ascii.ampersand) }

@@ -1,9 +1,9 @@
 /// Text made safe inside HTML elements and double-quoted attributes.
-package enum HTMLText {
+public enum HTMLText {
     /// The text with `& < > " '` as character references.
     ///
     /// Not for script, style, URLs or unquoted attributes, where other characters have a meaning.
-    package static func escape(_ text: String) -> String {
+    public static func escape(_ text: String) -> String {
         guard text.utf8.contains(where: { reference(for: $0) != nil }) else { return text }
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count + 32)

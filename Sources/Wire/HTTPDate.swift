@@ -1,10 +1,10 @@
 /// Dates of HTTP headers in the one form that may be sent, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
-package enum HTTPDate {
+public enum HTTPDate {
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
     /// The second in which a moment lies; moments outside the years 0001–9999 as the nearest edge.
-    package static func format(_ instant: Instant) -> String {
+    public static func format(_ instant: Instant) -> String {
         let seconds = instant.bounded.seconds
         let days = floorDivide(seconds, 86_400)
         let date = CivilDay(daysSinceEpoch: days)
@@ -24,7 +24,7 @@ package enum HTTPDate {
     }
 
     /// Nil for the obsolete forms, a date that does not exist or the wrong day of the week for it.
-    package static func parse(_ text: String) -> Instant? {
+    public static func parse(_ text: String) -> Instant? {
         let span = text.utf8.span
         guard span.count == 29,
             let day = span.decimal(at: 5, count: 2),

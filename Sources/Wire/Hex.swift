@@ -1,6 +1,6 @@
 /// Hexadecimal text: written in lower case, read in either (RFC 4648 §8).
-package enum Hex {
-    package static func encode(_ bytes: [UInt8]) -> String {
+public enum Hex {
+    public static func encode(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
             var offset = 0
             for byte in bytes {
@@ -13,7 +13,7 @@ package enum Hex {
     }
 
     /// The bytes of an even number of digits; nil for an odd number or anything that is not a digit.
-    package static func decode(_ text: String) -> [UInt8]? {
+    public static func decode(_ text: String) -> [UInt8]? {
         let span = text.utf8.span
         guard span.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

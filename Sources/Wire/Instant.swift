@@ -1,44 +1,44 @@
 /// A moment in UTC, to the microsecond, as PostgreSQL keeps it.
-package struct Instant: Hashable, Sendable {
+public struct Instant: Hashable, Sendable {
     /// Microseconds since 1970-01-01T00:00:00Z.
-    package let microseconds: Int64
+    public let microseconds: Int64
 
-    package init(microseconds: Int64) {
+    public init(microseconds: Int64) {
         self.microseconds = microseconds
     }
 
     /// Milliseconds since 1970, rounded towards the past.
-    package var milliseconds: Int64 { floorDivide(microseconds, 1_000) }
+    public var milliseconds: Int64 { floorDivide(microseconds, 1_000) }
 
     /// Seconds since 1970, rounded towards the past.
-    package var seconds: Int64 { floorDivide(microseconds, 1_000_000) }
+    public var seconds: Int64 { floorDivide(microseconds, 1_000_000) }
 
     /// The moment later by a duration; beyond what can be held, the last or first moment that can.
-    package static func + (instant: Instant, duration: Duration) -> Instant {
+    public static func + (instant: Instant, duration: Duration) -> Instant {
         let change = duration.saturatedMicroseconds
         let (sum, overflow) = instant.microseconds.addingReportingOverflow(change)
         return Instant(microseconds: overflow ? (change < 0 ? .min : .max) : sum)
     }
 
     /// The moment earlier by a duration; beyond what can be held, the last or first moment that can.
-    package static func - (instant: Instant, duration: Duration) -> Instant {
+    public static func - (instant: Instant, duration: Duration) -> Instant {
         let change = duration.saturatedMicroseconds
         let (difference, overflow) = instant.microseconds.subtractingReportingOverflow(change)
         return Instant(microseconds: overflow ? (change < 0 ? .max : .min) : difference)
     }
 
     /// How much later this is than another moment; negative when it is earlier.
-    package func duration(since other: Instant) -> Duration {
+    public func duration(since other: Instant) -> Duration {
         .microseconds(microseconds) - .microseconds(other.microseconds)
     }
 }
 
 extension Instant: Comparable {
-    package static func < (left: Instant, right: Instant) -> Bool { left.microseconds < right.microseconds }
+    public static func < (left: Instant, right: Instant) -> Bool { left.microseconds < right.microseconds }
 }
 
 extension Instant: CustomStringConvertible {
-    package var description: String { rfc3339 }
+    public var description: String { rfc3339 }
 }
 
 // RFC 3339 text.
@@ -47,7 +47,7 @@ extension Instant {
     static let writable: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
 
     /// The moment in UTC with three fraction digits, cut and not rounded; moments outside 0001–9999 as the nearest edge.
-    package var rfc3339: String {
+    public var rfc3339: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)
         write(to: &bytes)
@@ -57,7 +57,7 @@ extension Instant {
     /// Reads any fraction and any offset, kept to the microsecond and turned into UTC.
     ///
     /// Refused: a leap second (:60), dates that do not exist, years outside 0001–9999 before or after turning.
-    package init?(rfc3339 text: String) {
+    public init?(rfc3339 text: String) {
         let span = text.utf8.span
         guard span.count >= 20,
             let day = Self.day(in: span),

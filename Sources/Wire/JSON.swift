@@ -2,7 +2,7 @@
 ///
 /// Equality and hashes compare texts byte by byte, numbers as they were written (`1` is not `1.0`), and objects
 /// without regard to the order of their keys.
-package enum JSON: Sendable {
+public enum JSON: Sendable {
     case null
     case bool(Bool)
     case number(Number)
@@ -11,14 +11,14 @@ package enum JSON: Sendable {
     case object(Object)
 
     /// The bytes without white space, keys in their own order.
-    package func encoded() -> [UInt8] {
+    public func encoded() -> [UInt8] {
         var writer = JSONWriter()
         writer.value(self)
         return writer.finish()
     }
 
     /// The bytes to take digests of: as `encoded()`, with the keys of every object sorted by their UTF-8 bytes.
-    package func canonical() -> [UInt8] {
+    public func canonical() -> [UInt8] {
         sorted.encoded()
     }
 
@@ -37,43 +37,43 @@ package enum JSON: Sendable {
 
 // What a value holds, when it is of that kind.
 extension JSON {
-    package var isNull: Bool {
+    public var isNull: Bool {
         if case .null = self { true } else { false }
     }
 
-    package var flag: Bool? {
+    public var flag: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    package var text: String? {
+    public var text: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
     /// The number, when it was written without fraction and exponent and fits 64 bits.
-    package var integer: Int64? {
+    public var integer: Int64? {
         if case .number(let value) = self { value.integer } else { nil }
     }
 
-    package var double: Double? {
+    public var double: Double? {
         if case .number(let value) = self { value.double } else { nil }
     }
 
-    package var items: [JSON]? {
+    public var items: [JSON]? {
         if case .array(let value) = self { value } else { nil }
     }
 
-    package var fields: Object? {
+    public var fields: Object? {
         if case .object(let value) = self { value } else { nil }
     }
 
     /// The member of an object; nil when there is none, or this is not an object.
-    package subscript(key: String) -> JSON? {
+    public subscript(key: String) -> JSON? {
         fields?[key]
     }
 }
 
 extension JSON: Hashable {
-    package static func == (left: JSON, right: JSON) -> Bool {
+    public static func == (left: JSON, right: JSON) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.bool(let one), .bool(let other)): one == other
@@ -85,7 +85,7 @@ extension JSON: Hashable {
         }
     }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
         case .bool(let value): hasher.combine(value)
@@ -98,34 +98,34 @@ extension JSON: Hashable {
 }
 
 extension JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
-    package init(booleanLiteral value: Bool) { self = .bool(value) }
-    package init(integerLiteral value: Int64) { self = .number(Number(value)) }
-    package init(stringLiteral value: String) { self = .string(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int64) { self = .number(Number(value)) }
+    public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension JSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    package init(dictionaryLiteral elements: (String, JSON)...) {
+    public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(Object(elements.map { (key: $0.0, value: $0.1) }))
     }
 }
 
 extension JSON: CustomStringConvertible {
-    package var description: String { String(decoding: encoded(), as: UTF8.self) }
+    public var description: String { String(decoding: encoded(), as: UTF8.self) }
 }
 
 extension JSON {
     /// A number, kept as it was written so that no digit is lost.
-    package struct Number: Hashable, Sendable {
+    public struct Number: Hashable, Sendable {
         /// The JSON spelling; minus zero written as an integer is `0`.
-        package let text: String
+        public let text: String
 
-        package init(_ value: Int64) {
+        public init(_ value: Int64) {
             text = String(value)
         }
 
         /// A finite number in its shortest spelling; nil for infinities and NaN.
-        package init?(_ value: Double) {
+        public init?(_ value: Double) {
             guard value.isFinite else { return nil }
             text = "\(value)"
         }
@@ -136,24 +136,24 @@ extension JSON {
         }
 
         /// The value, when written without fraction and exponent and held by 64 bits.
-        package var integer: Int64? { Int64(text) }
+        public var integer: Int64? { Int64(text) }
 
         /// The nearest value a double can hold.
-        package var double: Double { Double(text) ?? 0 }
+        public var double: Double { Double(text) ?? 0 }
     }
 }
 
 /// A text that is equal to, and hashes as, its bytes.
-package struct ByteKey: Hashable, Sendable {
-    package let text: String
+public struct ByteKey: Hashable, Sendable {
+    public let text: String
 
-    package init(_ text: String) {
+    public init(_ text: String) {
         self.text = text
     }
 
-    package static func == (left: ByteKey, right: ByteKey) -> Bool { sameBytes(left.text, right.text) }
+    public static func == (left: ByteKey, right: ByteKey) -> Bool { sameBytes(left.text, right.text) }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(text.utf8.count)
         for byte in text.utf8 { hasher.combine(byte) }
     }

@@ -1,7 +1,7 @@
 extension JSON {
     /// The members of an object in the order they were written; each key once.
-    package struct Object: Sendable {
-        package typealias Element = (key: String, value: JSON)
+    public struct Object: Sendable {
+        public typealias Element = (key: String, value: JSON)
 
         private var pairs: [Element] = []
         /// Where each key is, once there are more than a scan should look through.
@@ -9,20 +9,20 @@ extension JSON {
 
         private static let scanLimit = 8
 
-        package init() {}
+        public init() {}
 
         /// Takes the members in order; of a key that comes twice the last value stays, in the first place.
-        package init(_ members: [Element]) {
+        public init(_ members: [Element]) {
             pairs.reserveCapacity(members.count)
             for member in members { self[member.key] = member.value }
         }
 
-        package var keys: [String] { pairs.map(\.key) }
+        public var keys: [String] { pairs.map(\.key) }
 
         /// The value of a key.
         ///
         /// Setting nil removes the member; a new key goes to the end.
-        package subscript(key: String) -> JSON? {
+        public subscript(key: String) -> JSON? {
             get { place(of: key).map { pairs[$0].value } }
             set {
                 guard let newValue else { return remove(key) }
@@ -70,17 +70,17 @@ extension JSON {
 }
 
 extension JSON.Object: RandomAccessCollection {
-    package var startIndex: Int { 0 }
-    package var endIndex: Int { pairs.count }
-    package subscript(position: Int) -> Element { pairs[position] }
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { pairs.count }
+    public subscript(position: Int) -> Element { pairs[position] }
 }
 
 extension JSON.Object: Hashable {
-    package static func == (left: Self, right: Self) -> Bool {
+    public static func == (left: Self, right: Self) -> Bool {
         left.count == right.count && left.allSatisfy { right[$0.key] == $0.value }
     }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         // A sum does not depend on the order of the members.
         var sum = 0
         for member in self {
@@ -95,7 +95,7 @@ extension JSON.Object: Hashable {
 }
 
 extension JSON.Object: ExpressibleByDictionaryLiteral {
-    package init(dictionaryLiteral elements: (String, JSON)...) {
+    public init(dictionaryLiteral elements: (String, JSON)...) {
         self.init(elements.map { (key: $0.0, value: $0.1) })
     }
 }

@@ -1,11 +1,11 @@
 extension JSON {
     /// Where and why bytes are not the JSON this server takes.
-    package struct Fault: Error, Sendable, CustomStringConvertible {
+    public struct Fault: Error, Sendable, CustomStringConvertible {
         /// The byte at which reading stopped.
-        package let offset: Int
-        package let reason: StaticString
+        public let offset: Int
+        public let reason: StaticString
 
-        package var description: String { "\(reason) at byte \(offset)" }
+        public var description: String { "\(reason) at byte \(offset)" }
     }
 
     /// Reads one value that fills all of the bytes (RFC 8259), white space around it allowed.
@@ -13,7 +13,7 @@ extension JSON {
     /// Beyond the grammar it refuses what programs disagree about or PostgreSQL cannot hold: a byte order mark, invalid
     /// UTF-8, lone surrogates, U+0000 in a string, the same key twice, arrays and objects nested deeper than
     /// `maximumDepth`, numbers longer than 40 characters or outside what a double can come near to.
-    package static func parse(_ bytes: [UInt8], maximumDepth: Int = 32) throws(Fault) -> JSON {
+    public static func parse(_ bytes: [UInt8], maximumDepth: Int = 32) throws(Fault) -> JSON {
         do {
             _ = try UTF8Span(validating: bytes.span)
         } catch {

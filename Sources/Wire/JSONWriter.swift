@@ -1,30 +1,30 @@
 /// Writes JSON straight into bytes, without a tree between.
 ///
 /// Commas come by themselves; that begins match ends and every key has a value is the caller's part.
-package struct JSONWriter: Sendable {
+public struct JSONWriter: Sendable {
     private var bytes: [UInt8] = []
     private var needsComma = false
 
-    package init(capacity: Int = 256) {
+    public init(capacity: Int = 256) {
         bytes.reserveCapacity(capacity)
     }
 
     /// The bytes written.
-    package consuming func finish() -> [UInt8] { bytes }
+    public consuming func finish() -> [UInt8] { bytes }
 
     /// The bytes written, as one line of JSON Lines.
-    package consuming func finishLine() -> [UInt8] {
+    public consuming func finishLine() -> [UInt8] {
         bytes.append(Ascii.lineFeed)
         return bytes
     }
 
-    package mutating func beginObject() { begin(Ascii.openBrace) }
-    package mutating func endObject() { end(Ascii.closeBrace) }
-    package mutating func beginArray() { begin(Ascii.openBracket) }
-    package mutating func endArray() { end(Ascii.closeBracket) }
+    public mutating func beginObject() { begin(Ascii.openBrace) }
+    public mutating func endObject() { end(Ascii.closeBrace) }
+    public mutating func beginArray() { begin(Ascii.openBracket) }
+    public mutating func endArray() { end(Ascii.closeBracket) }
 
     /// Writes a key that needs no escaping: a literal without quotes, backslashes and control characters.
-    package mutating func key(_ name: StaticString) {
+    public mutating func key(_ name: StaticString) {
         separate()
         bytes.append(Ascii.quote)
         name.withUTF8Buffer { bytes.append(contentsOf: $0) }
@@ -33,17 +33,17 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    package mutating func key(_ name: String) {
+    public mutating func key(_ name: String) {
         string(name)
         bytes.append(Ascii.colon)
         needsComma = false
     }
 
-    package mutating func null() { literal("null") }
-    package mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
-    package mutating func integer(_ value: Int) { integer(Int64(value)) }
+    public mutating func null() { literal("null") }
+    public mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
+    public mutating func integer(_ value: Int) { integer(Int64(value)) }
 
-    package mutating func integer(_ value: Int64) {
+    public mutating func integer(_ value: Int64) {
         separate()
         if value < 0 { bytes.append(Ascii.minus) }
         let start = bytes.count
@@ -55,12 +55,12 @@ package struct JSONWriter: Sendable {
         bytes[start...].reverse()
     }
 
-    package mutating func number(_ value: JSON.Number) {
+    public mutating func number(_ value: JSON.Number) {
         separate()
         bytes.append(contentsOf: value.text.utf8)
     }
 
-    package mutating func string(_ value: String) {
+    public mutating func string(_ value: String) {
         separate()
         bytes.append(Ascii.quote)
         appendEscaped(value)
@@ -68,25 +68,25 @@ package struct JSONWriter: Sendable {
     }
 
     /// Writes a string of standard base64.
-    package mutating func base64(_ value: [UInt8]) {
+    public mutating func base64(_ value: [UInt8]) {
         quoted { Base64.write(value, to: &$0) }
     }
 
-    package mutating func uuid(_ value: UUID) {
+    public mutating func uuid(_ value: UUID) {
         quoted { value.write(to: &$0) }
     }
 
-    package mutating func instant(_ value: Instant) {
+    public mutating func instant(_ value: Instant) {
         quoted { value.write(to: &$0) }
     }
 
     /// Writes bytes that are one JSON value already.
-    package mutating func raw(_ value: [UInt8]) {
+    public mutating func raw(_ value: [UInt8]) {
         separate()
         bytes.append(contentsOf: value)
     }
 
-    package mutating func value(_ value: JSON) {
+    public mutating func value(_ value: JSON) {
         switch value {
         case .null: null()
         case .bool(let value): bool(value)
@@ -137,37 +137,37 @@ package struct JSONWriter: Sendable {
 
 // Members of an object; one whose value is nil is left out.
 extension JSONWriter {
-    package mutating func field(_ name: StaticString, _ value: String?) {
+    public mutating func field(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         key(name)
         string(value)
     }
 
-    package mutating func field(_ name: StaticString, _ value: Int?) {
+    public mutating func field(_ name: StaticString, _ value: Int?) {
         guard let value else { return }
         key(name)
         integer(value)
     }
 
-    package mutating func field(_ name: StaticString, _ value: Int64?) {
+    public mutating func field(_ name: StaticString, _ value: Int64?) {
         guard let value else { return }
         key(name)
         integer(value)
     }
 
-    package mutating func field(_ name: StaticString, _ value: Bool?) {
+    public mutating func field(_ name: StaticString, _ value: Bool?) {
         guard let value else { return }
         key(name)
         bool(value)
     }
 
-    package mutating func field(_ name: StaticString, _ value: UUID?) {
+    public mutating func field(_ name: StaticString, _ value: UUID?) {
         guard let value else { return }
         key(name)
         uuid(value)
     }
 
-    package mutating func field(_ name: StaticString, _ value: Instant?) {
+    public mutating func field(_ name: StaticString, _ value: Instant?) {
         guard let value else { return }
         key(name)
         instant(value)

@@ -1,12 +1,12 @@
 /// Percent coding of URLs (RFC 3986 §2.1), of UTF-8 text.
-package enum PercentCoding {
+public enum PercentCoding {
     /// Nil for a `%` without two digits, for U+0000 and for bytes that are not UTF-8.
-    package static func decode(_ text: String, plusIsSpace: Bool = false) -> String? {
+    public static func decode(_ text: String, plusIsSpace: Bool = false) -> String? {
         decode(bytes: text.utf8, plusIsSpace: plusIsSpace)
     }
 
     /// The text with everything but unreserved characters (letters, digits, `-._~`) escaped.
-    package static func encode(_ text: String) -> String {
+    public static func encode(_ text: String) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {

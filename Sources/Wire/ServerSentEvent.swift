@@ -1,15 +1,15 @@
 /// One event of a `text/event-stream` (WHATWG HTML §9.2), to be written in one piece.
-package struct ServerSentEvent: Sendable {
+public struct ServerSentEvent: Sendable {
     /// The type; nil or empty for what browsers call `message`.
-    package var event: String?
+    public var event: String?
     /// What a client repeats as `Last-Event-ID`; empty makes it forget what it had, nil leaves that alone.
-    package var id: String?
+    public var id: String?
     /// Milliseconds a client waits before it connects again.
-    package var retry: Int?
+    public var retry: Int?
     /// UTF-8 text; readers see CR and CRLF as LF.
-    package var data: [UInt8]
+    public var data: [UInt8]
 
-    package init(event: String? = nil, id: String? = nil, retry: Int? = nil, data: [UInt8] = []) {
+    public init(event: String? = nil, id: String? = nil, retry: Int? = nil, data: [UInt8] = []) {
         self.event = event
         self.id = id
         self.retry = retry
@@ -20,7 +20,7 @@ package struct ServerSentEvent: Sendable {
     ///
     /// CR, LF and NUL are left out of type and id: they would end the line, or make readers drop the id. Without type
     /// and data no data line is written: such an event sets id and retry time, and readers dispatch nothing.
-    package func encoded() -> [UInt8] {
+    public func encoded() -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(data.count + 96)
         if let event = event.map(Self.oneLine), !event.isEmpty { Self.write("event", event, to: &output) }

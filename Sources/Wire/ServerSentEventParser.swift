@@ -1,25 +1,25 @@
 /// Reads a `text/event-stream` (WHATWG HTML §9.2.6) in pieces of any size.
 ///
 /// One parser reads one connection. At its end there is nothing to call: an event without its blank line is dropped.
-package struct ServerSentEventParser: Sendable {
-    package struct Event: Hashable, Sendable {
+public struct ServerSentEventParser: Sendable {
+    public struct Event: Hashable, Sendable {
         /// The type; `message` when the stream names none.
-        package let event: String
-        package let data: [UInt8]
+        public let event: String
+        public let data: [UInt8]
         /// The id in force when the event was dispatched, of this or an earlier event.
-        package let lastEventID: String
+        public let lastEventID: String
 
         /// The data as text; what is not UTF-8 becomes U+FFFD.
-        package var text: String { String(decoding: data, as: UTF8.self) }
+        public var text: String { String(decoding: data, as: UTF8.self) }
     }
 
     /// An event or a line grew beyond the limit; the stream cannot be read further.
-    package struct Overflow: Error, Hashable, Sendable {}
+    public struct Overflow: Error, Hashable, Sendable {}
 
     /// What to send as `Last-Event-ID` when connecting again; nothing is sent when empty.
-    package private(set) var lastEventID: String
+    public private(set) var lastEventID: String
     /// Milliseconds to wait before connecting again, once the stream has said so.
-    package private(set) var retry: Int?
+    public private(set) var retry: Int?
 
     private let limit: Int
     private var line: [UInt8] = []
@@ -32,14 +32,14 @@ package struct ServerSentEventParser: Sendable {
     /// Starts a connection, with the id that the one before it ended with.
     ///
     /// The limit, in bytes, bounds each line and the data of each event.
-    package init(lastEventID: String = "", limit: Int = 16 << 20) {
+    public init(lastEventID: String = "", limit: Int = 16 << 20) {
         self.lastEventID = lastEventID
         self.limit = limit
         idBuffer = lastEventID
     }
 
     /// The events that these bytes complete, in order.
-    package mutating func feed(_ bytes: [UInt8]) throws(Overflow) -> [Event] {
+    public mutating func feed(_ bytes: [UInt8]) throws(Overflow) -> [Event] {
         var events: [Event] = []
         for byte in bytes {
             // A CR ends its line at once: the LF that may follow can be long in coming.

@@ -1,15 +1,15 @@
 /// A universally unique identifier (RFC 9562), ordered as its sixteen bytes are.
-package struct UUID: Hashable, Sendable {
-    package let high: UInt64
-    package let low: UInt64
+public struct UUID: Hashable, Sendable {
+    public let high: UInt64
+    public let low: UInt64
 
-    package init(high: UInt64, low: UInt64) {
+    public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// Reads sixteen bytes, most significant first; nil for any other length.
-    package init?(bytes: [UInt8]) {
+    public init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
         for index in 0..<8 {
@@ -20,7 +20,7 @@ package struct UUID: Hashable, Sendable {
     }
 
     /// Reads 8-4-4-4-12 hexadecimal digits in either case; braces, `urn:uuid:` and missing hyphens are refused.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         let span = text.utf8.span
         guard span.count == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
@@ -42,7 +42,7 @@ package struct UUID: Hashable, Sendable {
     /// The version 7 identifier of a moment, so that identifiers sort by the time they were made.
     ///
     /// Of the time (milliseconds since 1970) 48 bits are kept, clamped into 0...2^48-1; 74 bits come from the entropy.
-    package static func v7(milliseconds: Int64, entropy: (UInt64, UInt64)) -> UUID {
+    public static func v7(milliseconds: Int64, entropy: (UInt64, UInt64)) -> UUID {
         let time = UInt64(min(max(milliseconds, 0), (1 << 48) - 1))
         return UUID(
             high: time << 16 | 0x7000 | entropy.0 & 0x0FFF,
@@ -51,7 +51,7 @@ package struct UUID: Hashable, Sendable {
     }
 
     /// The sixteen bytes, most significant first.
-    package var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         (0..<16).map { index in
             let half = index < 8 ? high : low
             return UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (index & 7)))
@@ -79,14 +79,14 @@ package struct UUID: Hashable, Sendable {
 }
 
 extension UUID: Comparable {
-    package static func < (left: UUID, right: UUID) -> Bool {
+    public static func < (left: UUID, right: UUID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
 }
 
 extension UUID: CustomStringConvertible {
     /// The text in lower case.
-    package var description: String {
+    public var description: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(36)
         write(to: &bytes)

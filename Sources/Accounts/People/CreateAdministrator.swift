@@ -1,10 +1,10 @@
-package import Crypto
-package import Domain
-package import Store
+public import Crypto
+public import Domain
+public import Store
 
 extension Accounts {
     /// Makes an administrator from the server's own command line; refused when the name is taken.
-    package static func createAdministrator(
+    public static func createAdministrator(
         username: String, displayName: String, password: String, passwords: Passwords, in database: Database
     ) async throws(Failure) -> AccountID {
         var faults: [FieldFault] = []

@@ -2,12 +2,12 @@ import CMicroHTTPD
 import Glibc
 
 /// The network address of a peer.
-package struct Address: Sendable, Hashable, CustomStringConvertible {
+public struct Address: Sendable, Hashable, CustomStringConvertible {
     /// 4 bytes for IPv4 (also when it arrived mapped into IPv6), 16 for IPv6.
-    package let bytes: [UInt8]
-    package let port: Int
+    public let bytes: [UInt8]
+    public let port: Int
 
-    package init(bytes: [UInt8], port: Int) {
+    public init(bytes: [UInt8], port: Int) {
         let isMapped =
             bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
         self.bytes = isMapped ? Array(bytes[12...]) : bytes
@@ -15,7 +15,7 @@ package struct Address: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The textual form without port: `192.0.2.1`, `2001:db8::1`.
-    package var text: String {
+    public var text: String {
         guard bytes.count == 16 else {
             // At most 15 bytes, which a string holds without memory of its own: every request's log line has one.
             var text = ""
@@ -31,13 +31,13 @@ package struct Address: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What belongs to one site: an IPv4 address, or the /64 that an IPv6 host may fill with addresses as it likes.
-    package var network: [UInt8] { bytes.count == 16 ? Array(bytes[..<8]) : bytes }
+    public var network: [UInt8] { bytes.count == 16 ? Array(bytes[..<8]) : bytes }
 
-    package var isLoopback: Bool {
+    public var isLoopback: Bool {
         bytes.count == 4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
-    package var description: String {
+    public var description: String {
         bytes.count == 16 ? "[\(text)]:\(port)" : "\(text):\(port)"
     }
 
@@ -53,7 +53,7 @@ package struct Address: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Parses an address literal; nil for anything else, names included.
-    package init?(_ text: String, port: Int) {
+    public init?(_ text: String, port: Int) {
         // To C the text would end at its first NUL, whatever follows.
         guard !text.utf8.contains(0) else { return nil }
         var buffer = [UInt8](repeating: 0, count: 16)

@@ -1,6 +1,6 @@
 /// One finished request, for logs and metrics.
-package struct Exchange: Sendable {
-    package enum End: Sendable, Equatable {
+public struct Exchange: Sendable {
+    public enum End: Sendable, Equatable {
         case completed
         /// The connection broke, or the server gave up on it.
         case aborted
@@ -9,47 +9,47 @@ package struct Exchange: Sendable {
     }
 
     /// The method's name, or `OTHER`; safe as a label.
-    package let method: String
+    public let method: String
     /// The matched pattern; nil for requests refused before routing.
-    package let routePattern: String?
+    public let routePattern: String?
     /// 0 when no answer was begun.
-    package let status: Int
+    public let status: Int
     /// Nanoseconds from the request line to the last byte handed to the system.
-    package let duration: Int64
-    package let requestBytes: Int
-    package let responseBytes: Int
-    package let requestID: String
+    public let duration: Int64
+    public let requestBytes: Int
+    public let responseBytes: Int
+    public let requestID: String
     /// Whose connection it was.
-    package let peer: Address
+    public let peer: Address
     /// Who asked, as far as that is known: behind a proxy not the peer.
-    package let client: Address?
-    package let end: End
+    public let client: Address?
+    public let end: End
 }
 
 /// Counts of a running server.
-package struct Figures: Sendable, Equatable {
-    package var openConnections = 0
-    package var acceptedTotal = 0
+public struct Figures: Sendable, Equatable {
+    public var openConnections = 0
+    public var acceptedTotal = 0
     /// Connections closed at once because their address had too many.
-    package var turnedAwayTotal = 0
+    public var turnedAwayTotal = 0
     /// Connections cut because a head took too long.
-    package var slowHeadsTotal = 0
+    public var slowHeadsTotal = 0
     /// Connections cut because a body came too slowly or took too long.
-    package var slowBodiesTotal = 0
+    public var slowBodiesTotal = 0
     /// Connections cut because reading an answer took too long.
-    package var slowReadersTotal = 0
+    public var slowReadersTotal = 0
     /// Kept connections that were closed because nothing more was asked.
-    package var idleTotal = 0
+    public var idleTotal = 0
     /// Bytes of bodies that wait for the rest of them or for their answer.
-    package var bodyBytes = 0
+    public var bodyBytes = 0
     /// Requests refused because there were too many such bytes.
-    package var bodiesRefusedTotal = 0
-    package var requestsInFlight = 0
-    package var requestsTotal = 0
-    package var refusedTotal = 0
-    package var streams = 0
-    package var streamsTotal = 0
+    public var bodiesRefusedTotal = 0
+    public var requestsInFlight = 0
+    public var requestsTotal = 0
+    public var refusedTotal = 0
+    public var streams = 0
+    public var streamsTotal = 0
 
     /// Connections cut for slowness.
-    package var timedOutTotal: Int { slowHeadsTotal + slowBodiesTotal + slowReadersTotal }
+    public var timedOutTotal: Int { slowHeadsTotal + slowBodiesTotal + slowReadersTotal }
 }

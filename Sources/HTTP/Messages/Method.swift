@@ -1,5 +1,5 @@
 /// The methods this server understands; names are case-sensitive, as the protocol says.
-package enum Method: String, Sendable, Hashable, CaseIterable {
+public enum Method: String, Sendable, Hashable, CaseIterable {
     case get = "GET"
     case head = "HEAD"
     case post = "POST"

@@ -1,6 +1,6 @@
 /// Why the server itself does not pass a request on.
-package struct Refusal: Sendable, Error, Equatable {
-    package enum Kind: Sendable, Hashable {
+public struct Refusal: Sendable, Error, Equatable {
+    public enum Kind: Sendable, Hashable {
         case badRequest
         case notFound
         /// The methods that the path does know, in declaration order.
@@ -17,20 +17,20 @@ package struct Refusal: Sendable, Error, Equatable {
         case versionNotSupported
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// Fixed text for people; never holds what the client sent.
-    package let detail: StaticString
+    public let detail: StaticString
 
-    package init(_ kind: Kind, _ detail: StaticString) {
+    public init(_ kind: Kind, _ detail: StaticString) {
         self.kind = kind
         self.detail = detail
     }
 
-    package static func == (left: Refusal, right: Refusal) -> Bool {
+    public static func == (left: Refusal, right: Refusal) -> Bool {
         left.kind == right.kind && left.detail.description == right.detail.description
     }
 
-    package var status: Int {
+    public var status: Int {
         switch kind {
         case .badRequest: 400
         case .notFound: 404

@@ -1,25 +1,25 @@
 /// Everything known of a request before its body.
-package struct RequestHead: Sendable {
+public struct RequestHead: Sendable {
     /// A HEAD request is reported as `.get` with `isHead`, so that handlers need not tell them apart.
-    package var method: Method
-    package var isHead: Bool
+    public var method: Method
+    public var isHead: Bool
     /// The path as sent, still percent-encoded, without query.
-    package var rawPath: String
+    public var rawPath: String
     /// The query's pairs, form-decoded, in order.
-    package var query: [(name: String, value: String)]
-    package var headers: Headers
+    public var query: [(name: String, value: String)]
+    public var headers: Headers
     /// Decoded path parameters in the order of the pattern.
-    package var parameters: [(name: String, value: String)]
+    public var parameters: [(name: String, value: String)]
     /// The pattern of the matched route; empty for requests refused before a route was found.
-    package var routePattern: String
-    package var peer: Address
+    public var routePattern: String
+    public var peer: Address
     /// 1 for HTTP/1.1, 0 for HTTP/1.0.
-    package var minorVersion: Int
+    public var minorVersion: Int
     /// Nanoseconds of `Monotonic` when the request line had arrived.
-    package var receivedAt: Int64
-    package var id: String
+    public var receivedAt: Int64
+    public var id: String
 
-    package init(
+    public init(
         method: Method, rawPath: String, isHead: Bool = false, query: [(name: String, value: String)] = [],
         headers: Headers = Headers(), parameters: [(name: String, value: String)] = [], routePattern: String = "",
         peer: Address, minorVersion: Int = 1, receivedAt: Int64 = 0, id: String = ""
@@ -37,16 +37,16 @@ package struct RequestHead: Sendable {
         self.id = id
     }
 
-    package func parameter(_ name: String) -> String? {
+    public func parameter(_ name: String) -> String? {
         parameters.first { $0.name == name }?.value
     }
 }
 
-package struct Request: Sendable {
-    package var head: RequestHead
-    package var body: [UInt8]
+public struct Request: Sendable {
+    public var head: RequestHead
+    public var body: [UInt8]
 
-    package init(head: RequestHead, body: [UInt8] = []) {
+    public init(head: RequestHead, body: [UInt8] = []) {
         self.head = head
         self.body = body
     }

@@ -1,5 +1,5 @@
 /// What follows the head of a response.
-package enum Body: Sendable {
+public enum Body: Sendable {
     case empty
     case bytes([UInt8])
     /// An open event stream; the source decides what is sent and when it ends.
@@ -7,27 +7,27 @@ package enum Body: Sendable {
 }
 
 /// An answer; header names and values that could break the framing cannot be put into one.
-package struct Response: Sendable {
-    package var status: Int
-    package private(set) var headers: [(String, String)]
-    package var body: Body
+public struct Response: Sendable {
+    public var status: Int
+    public private(set) var headers: [(String, String)]
+    public var body: Body
 
-    package init(status: Int, headers: [(String, String)] = [], body: Body = .empty) {
+    public init(status: Int, headers: [(String, String)] = [], body: Body = .empty) {
         self.status = status
         self.headers = headers.map(Response.clean)
         self.body = body
     }
 
-    package subscript(_ name: String) -> String? {
+    public subscript(_ name: String) -> String? {
         headers.first { Text.equalIgnoringCase($0.0, name) }?.1
     }
 
-    package mutating func add(_ name: String, _ value: String) {
+    public mutating func add(_ name: String, _ value: String) {
         headers.append(Response.clean((name, value)))
     }
 
     /// Replaces every field of this name.
-    package mutating func set(_ name: String, _ value: String) {
+    public mutating func set(_ name: String, _ value: String) {
         headers.removeAll { Text.equalIgnoringCase($0.0, name) }
         add(name, value)
     }

@@ -1,7 +1,7 @@
 /// Answers the requests of one route.
 ///
 /// Both calls run on a thread of the server and must not block.
-package protocol Handler: Sendable {
+public protocol Handler: Sendable {
     /// Called when the head is known and before the body is read.
     func admit(_ head: RequestHead) -> Admission
 
@@ -10,18 +10,18 @@ package protocol Handler: Sendable {
 }
 
 extension Handler {
-    package func admit(_ head: RequestHead) -> Admission { .admitted(self) }
+    public func admit(_ head: RequestHead) -> Admission { .admitted(self) }
 }
 
 /// Whether a request is read to its end.
-package enum Admission: Sendable {
+public enum Admission: Sendable {
     case refused(Response)
     /// What handles the complete request: perhaps another, which remembers what was found out about this one.
     case admitted(any Handler)
 }
 
 /// How a handler answers.
-package enum Outcome: Sendable {
+public enum Outcome: Sendable {
     /// Sent at once, on the thread that read the request.
     case now(Response)
     /// The connection waits; the closure runs as one task.

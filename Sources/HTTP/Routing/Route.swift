@@ -1,20 +1,20 @@
 /// What a route takes as a body.
-package enum BodyRule: Sendable {
+public enum BodyRule: Sendable {
     case none
     /// At most `bytes`, of one of these media types (any when the list is empty).
     case limited(bytes: Int, mediaTypes: [String])
 }
 
 /// One method on one path pattern.
-package struct Route: Sendable {
-    package var method: Method
+public struct Route: Sendable {
+    public var method: Method
     /// Segments are literals or `{parameter}`: `/v1/devices/{device}`.
-    package var pattern: String
-    package var body: BodyRule
+    public var pattern: String
+    public var body: BodyRule
     /// Media types of the answer, compared with `Accept`; empty when nothing is promised.
-    package var produces: [String]
+    public var produces: [String]
 
-    package init(_ method: Method, _ pattern: String, body: BodyRule = .none, produces: [String] = []) {
+    public init(_ method: Method, _ pattern: String, body: BodyRule = .none, produces: [String] = []) {
         self.method = method
         self.pattern = pattern
         self.body = body
@@ -26,7 +26,7 @@ package struct Route: Sendable {
 }
 
 /// Why a list of routes is refused at start.
-package enum RouterFault: Error, Sendable, Equatable, CustomStringConvertible {
+public enum RouterFault: Error, Sendable, Equatable, CustomStringConvertible {
     case malformedPattern(String)
     case duplicateParameter(String)
     /// Two patterns of one method that some path would match both.
@@ -34,7 +34,7 @@ package enum RouterFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// HEAD and OPTIONS are answered by the server.
     case reservedMethod(Method, String)
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .malformedPattern(let pattern): "malformed route pattern \(pattern)"
         case .duplicateParameter(let pattern): "route pattern names a parameter twice: \(pattern)"

@@ -1,7 +1,7 @@
 import Wire
 
 /// The table of routes: from method and raw path to a handler.
-package struct Router: Sendable {
+public struct Router: Sendable {
     /// What a path leads to.
     enum Match: Sendable {
         case found(Int, parameters: [(name: String, value: String)])
@@ -32,11 +32,11 @@ package struct Router: Sendable {
     private var nodes = [Node()]
 
     /// Every method and pattern, in the order given; GET routes also serve HEAD.
-    package var table: [(Method, String)] {
+    public var table: [(Method, String)] {
         entries.map { ($0.route.method, $0.route.pattern) }
     }
 
-    package init(_ routes: [(Route, any Handler)]) throws(RouterFault) {
+    public init(_ routes: [(Route, any Handler)]) throws(RouterFault) {
         var entries: [Entry] = []
         for (route, handler) in routes {
             let pattern = try Pattern(route.pattern)

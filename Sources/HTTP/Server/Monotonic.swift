@@ -1,8 +1,8 @@
 import Glibc
 
 /// The clock that never goes back, in nanoseconds since some start.
-package enum Monotonic {
-    package static func now() -> Int64 {
+public enum Monotonic {
+    public static func now() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

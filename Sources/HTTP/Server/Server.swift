@@ -3,7 +3,7 @@ import Lanes
 import Synchronization
 
 /// An HTTP/1.1 server: start it once, drain it once.
-package final class Server: Sendable {
+public final class Server: Sendable {
     private struct Parts: Sendable {
         let daemon: Daemon
         let acceptor: Acceptor
@@ -27,7 +27,7 @@ package final class Server: Sendable {
     /// `refuse` makes the answer to a request that is not passed on, given the request id. `observe` is called once
     /// for each request when it is over. `requestID` chooses a request's id from its headers. `decorate` adds what
     /// every answer carries, refusals included. All four run on the server's threads and must not block.
-    package init(
+    public init(
         settings: Settings, router: Router,
         refuse: @escaping @Sendable (Refusal, String) -> Response,
         observe: @escaping @Sendable (Exchange) -> Void = { _ in },
@@ -40,14 +40,14 @@ package final class Server: Sendable {
     }
 
     /// The port it listens on; 0 before `start`.
-    package var port: Int { address?.port ?? 0 }
+    public var port: Int { address?.port ?? 0 }
 
     /// Where it listens; nil before `start`.
-    package var address: Address? { bound.withLock { $0 } }
+    public var address: Address? { bound.withLock { $0 } }
 
-    package var isDraining: Bool { core.gate.isDraining }
+    public var isDraining: Bool { core.gate.isDraining }
 
-    package var figures: Figures {
+    public var figures: Figures {
         var figures = core.connections.figures
         figures.requestsInFlight = core.gate.requestsInFlight
         figures.requestsTotal = core.gate.requestsTotal
@@ -60,7 +60,7 @@ package final class Server: Sendable {
     }
 
     /// Listens; connections are served when this returns.
-    package func start() throws(ServerFault) {
+    public func start() throws(ServerFault) {
         try state.withLock { (state) throws(ServerFault) in
             guard case .new = state else { throw .alreadyStarted }
             let parts = try assemble()
@@ -104,7 +104,7 @@ package final class Server: Sendable {
     /// ends them; a proxy's quiet ones are kept a little, so that it can end them itself. Requests in flight are
     /// refused after the grace.
     /// Calls after the first wait for the same end.
-    package func drain(grace: Duration) async {
+    public func drain(grace: Duration) async {
         await withCheckedContinuation { continuation in
             let parts = state.withLock { state -> Parts? in
                 switch state {

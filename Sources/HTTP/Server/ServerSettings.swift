@@ -1,54 +1,54 @@
 extension Server {
-    package struct Settings: Sendable {
+    public struct Settings: Sendable {
         /// An address literal; loopback unless told otherwise.
-        package var address = "127.0.0.1"
+        public var address = "127.0.0.1"
         /// 0 lets the system choose.
-        package var port = 0
+        public var port = 0
         /// Lets a second process listen on the same port, for restarts without a gap.
-        package var sharesPort = false
-        package var workers = 32
+        public var sharesPort = false
+        public var workers = 32
         /// Above it, connections wait in the backlog.
-        package var connectionLimit = 4096
+        public var connectionLimit = 4096
         /// Above it, further connections of one address are closed at once; nil for no limit.
-        package var connectionsPerAddress: Int?
+        public var connectionsPerAddress: Int?
         /// Whether `connectionsPerAddress` is for peers on this machine too.
-        package var countsLoopback = true
+        public var countsLoopback = true
         /// Peers that forward for others: `connectionsPerAddress` does not count them.
-        package var isProxy: @Sendable (Address) -> Bool = { _ in false }
+        public var isProxy: @Sendable (Address) -> Bool = { _ in false }
         /// Who sent a request that a proxy forwarded; nil when that is not known.
-        package var client: @Sendable (RequestHead) -> Address? = { $0.peer }
+        public var client: @Sendable (RequestHead) -> Address? = { $0.peer }
         /// Bytes for one request's head and one answer's head.
-        package var connectionMemory = 16 * 1024
-        package var headerBytes = 8 * 1024
-        package var headerCount = 100
-        package var targetBytes = 4 * 1024
+        public var connectionMemory = 16 * 1024
+        public var headerBytes = 8 * 1024
+        public var headerCount = 100
+        public var targetBytes = 4 * 1024
         /// How long a kept-alive connection may be quiet.
-        package var idleTimeout = Duration.seconds(60)
+        public var idleTimeout = Duration.seconds(60)
         /// How long a head may take in all.
-        package var headerTimeout = Duration.seconds(10)
+        public var headerTimeout = Duration.seconds(10)
         /// How long a body may take in all.
-        package var bodyTimeout = Duration.seconds(60)
+        public var bodyTimeout = Duration.seconds(60)
         /// Within each such time a body must grow by `bodyBytesPerWindow` or end.
-        package var bodyWindow = Duration.seconds(10)
-        package var bodyBytesPerWindow = 10 * 1024
+        public var bodyWindow = Duration.seconds(10)
+        public var bodyBytesPerWindow = 10 * 1024
         /// Bytes of bodies that all connections together may hold; over it requests with a body are refused.
-        package var bodiesInFlight = 256 * 1024 * 1024
+        public var bodiesInFlight = 256 * 1024 * 1024
         /// How long reading an answer may take in all; streams are not counted.
-        package var answerTimeout = Duration.seconds(60)
+        public var answerTimeout = Duration.seconds(60)
         /// Bytes of an answer that the system keeps for a client that does not read; it takes megabytes when not told.
-        package var sendBuffer = 256 * 1024
+        public var sendBuffer = 256 * 1024
         /// How long a server that stops keeps the quiet connections of proxies; theirs should end sooner.
-        package var proxyIdleTimeout = Duration.seconds(3)
+        public var proxyIdleTimeout = Duration.seconds(3)
         /// A socket that already listens, made by whoever started the process; address and port are then its own.
-        package var inheritedSocket: Int32?
-        package var streams = StreamEngine.Settings()
+        public var inheritedSocket: Int32?
+        public var streams = StreamEngine.Settings()
 
-        package init() {}
+        public init() {}
     }
 }
 
 /// Why a server did not start.
-package enum ServerFault: Error, Sendable, Equatable, CustomStringConvertible {
+public enum ServerFault: Error, Sendable, Equatable, CustomStringConvertible {
     case addressMalformed(String)
     case addressNotAvailable(String)
     case portInUse(Int)
@@ -59,7 +59,7 @@ package enum ServerFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// The C library or the system refused; the number is `errno`.
     case system(call: String, code: Int32)
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .addressMalformed(let text): "\(text) is no IPv4 or IPv6 address"
         case .addressNotAvailable(let text): "this machine has no address \(text)"

@@ -3,7 +3,7 @@
 /// Calls come on the engine's thread, one at a time for a stream, and must not block. `closed` comes exactly once for
 /// every source that was given to the server in a response, also when its stream was never opened; a source that keeps
 /// its stream must let go of it there.
-package protocol EventSource: AnyObject, Sendable {
+public protocol EventSource: AnyObject, Sendable {
     /// Sent at once behind the head, in event-stream form: the place for `retry:`.
     var opening: [UInt8] { get }
 
@@ -19,6 +19,6 @@ package protocol EventSource: AnyObject, Sendable {
 }
 
 extension EventSource {
-    package var opening: [UInt8] { [] }
-    package var farewell: Frame? { nil }
+    public var opening: [UInt8] { [] }
+    public var farewell: Frame? { nil }
 }

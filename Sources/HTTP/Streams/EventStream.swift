@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// The library sends the head and the opening bytes; then its connection is suspended and the socket is written from
 /// here until the end, when the connection is resumed for the library to close it. Sending is safe from any thread.
-package final class EventStream: Sendable {
+public final class EventStream: Sendable {
     /// How a stream ended.
-    package enum End: Sendable, Equatable {
+    public enum End: Sendable, Equatable {
         /// By `end` or `endAt`, with everything delivered to the system.
         case ended
         /// The client left, or never read the head.
@@ -19,7 +19,7 @@ package final class EventStream: Sendable {
         case stopped
     }
 
-    package enum SendResult: Sendable, Equatable {
+    public enum SendResult: Sendable, Equatable {
         case sent
         /// Not taken: too much is waiting. `writable` will be called.
         case full
@@ -47,7 +47,7 @@ package final class EventStream: Sendable {
         var sentBytes = 0
     }
 
-    package let id: UInt64
+    public let id: UInt64
     let source: any EventSource
     let engine: StreamEngine
     let gate: Gate?
@@ -76,10 +76,10 @@ package final class EventStream: Sendable {
     }
 
     /// Bytes taken but not yet accepted by the system.
-    package var pending: Int { state.withLock { $0.queue.bytes } }
+    public var pending: Int { state.withLock { $0.queue.bytes } }
 
     /// Sends a frame or says why not; at most the engine's bound waits, but for one frame larger than it.
-    package func send(_ frame: Frame) -> SendResult {
+    public func send(_ frame: Frame) -> SendResult {
         state.withLock { state in
             guard state.phase == .live, !state.isEnding, !state.isBroken else { return .closed }
             let waiting = state.queue.bytes
@@ -93,7 +93,7 @@ package final class EventStream: Sendable {
     }
 
     /// Asks for one call of `writable`, now or when enough has been sent.
-    package func notifyWhenWritable() {
+    public func notifyWhenWritable() {
         let isNow = state.withLock { state in
             guard state.phase == .live, !state.isEnding else { return false }
             state.wantsNotice = true
@@ -103,7 +103,7 @@ package final class EventStream: Sendable {
     }
 
     /// Ends the stream once everything that waits, and then this frame, has been sent.
-    package func end(with last: Frame? = nil) {
+    public func end(with last: Frame? = nil) {
         state.withLock { state in
             guard state.phase == .live, !state.isEnding else { return }
             state.isEnding = true
@@ -113,7 +113,7 @@ package final class EventStream: Sendable {
     }
 
     /// Ends the stream at an instant of `Monotonic`, in nanoseconds; a later call replaces an earlier one.
-    package func endAt(_ deadline: Int64, with last: Frame? = nil) {
+    public func endAt(_ deadline: Int64, with last: Frame? = nil) {
         state.withLock { state in
             state.deadline = deadline
             state.lastFrame = last

@@ -1,13 +1,13 @@
-package import Wire
+public import Wire
 
 /// One piece of an event stream, encoded once and shared by every stream it is sent to.
-package final class Frame: Sendable {
+public final class Frame: Sendable {
     /// The text as an HTTP chunk; the text alone lies in `plain`.
     let bytes: [UInt8]
     let plain: Range<Int>
 
     /// Wraps text that is already in event-stream form.
-    package init(text: [UInt8]) {
+    public init(text: [UInt8]) {
         let size = String(text.count, radix: 16).utf8
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count + size.count + 4)
@@ -21,12 +21,12 @@ package final class Frame: Sendable {
         self.bytes = text.isEmpty ? [] : bytes
     }
 
-    package convenience init(_ event: ServerSentEvent) {
+    public convenience init(_ event: ServerSentEvent) {
         self.init(text: event.encoded())
     }
 
     /// The text's size in bytes.
-    package var count: Int { plain.count }
+    public var count: Int { plain.count }
 
     func part(isChunked: Bool) -> Range<Int> {
         isChunked || bytes.isEmpty ? 0..<bytes.count : plain

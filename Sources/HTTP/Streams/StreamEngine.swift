@@ -4,22 +4,22 @@ import Lanes
 import Synchronization
 
 /// The thread that watches the sockets of all event streams and keeps their time.
-package final class StreamEngine: Sendable {
-    package struct Settings: Sendable {
+public final class StreamEngine: Sendable {
+    public struct Settings: Sendable {
         /// Sent to quiet streams; nil for none.
-        package var heartbeat: Frame?
+        public var heartbeat: Frame?
         /// Each stream's interval varies by a fifth around it.
-        package var heartbeatInterval = Duration.seconds(15)
+        public var heartbeatInterval = Duration.seconds(15)
         /// A client that takes nothing for this long is cut.
-        package var stallTimeout = Duration.seconds(30)
+        public var stallTimeout = Duration.seconds(30)
         /// Bytes that may wait for one stream.
-        package var bound = 64 * 1024
+        public var bound = 64 * 1024
         /// Under it a stream asks for more.
-        package var lowWater = 16 * 1024
+        public var lowWater = 16 * 1024
         /// The system's own buffer for one stream, in bytes.
-        package var sendBuffer = 32 * 1024
+        public var sendBuffer = 32 * 1024
 
-        package init() {}
+        public init() {}
     }
 
     enum Event {

@@ -1,7 +1,7 @@
 import Wire
 
 /// How failed sign-ins slow down the next: the first few cost nothing, then each doubles the wait.
-package struct ThrottleRule: Sendable {
+public struct ThrottleRule: Sendable {
     /// Failures that cost nothing.
     let free: Int
     /// Failures further apart than this do not add up.
@@ -9,7 +9,7 @@ package struct ThrottleRule: Sendable {
     let shortest: Duration
     let longest: Duration
 
-    package init(
+    public init(
         free: Int, window: Duration = .seconds(900), shortest: Duration = .seconds(1), longest: Duration = .seconds(60)
     ) {
         self.free = free
