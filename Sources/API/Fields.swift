@@ -10,13 +10,12 @@ public struct Fields {
     public private(set) var faults: [FieldFault] = []
     private let object: JSON.Object
     private let pointer: String
-    /// By their bytes: to `String` the Kelvin sign is a K, and a field that nobody reads would pass for one that was.
-    private var unread: Set<ByteKey>
+    /// Names that were asked for.
+    private var known: [ByteKey] = []
 
     init(_ object: JSON.Object, at pointer: String = "") {
         self.object = object
         self.pointer = pointer
-        unread = Set(object.keys.map(ByteKey.init))
     }
 
     /// Notes that a field is wrong in a way only its reader can tell; `name` may go on into a list: `scopes/0`.
@@ -90,11 +89,14 @@ public struct Fields {
 
     /// Required base64 with padding of `length` bytes.
     public mutating func bytes(_ name: String, _ length: ClosedRange<Int>) -> [UInt8] {
-        let size = length.count == 1 ? "\(length.lowerBound)" : "\(length.lowerBound) to \(length.upperBound)"
-        return required(name, []) { fields in
+        required(name, []) { fields in
             fields.take(name, "must be base64 with padding") { fields, value in
                 guard let bytes = value.text.flatMap(Base64.decode) else { return nil }
-                if !length.contains(bytes.count) { fields.fault(name, "must hold \(size) bytes") }
+                if !length.contains(bytes.count) {
+                    let size =
+                        length.count == 1 ? "\(length.lowerBound)" : "\(length.lowerBound) to \(length.upperBound)"
+                    fields.fault(name, "must hold \(size) bytes")
+                }
                 return bytes
             }
         }
@@ -156,7 +158,9 @@ public struct Fields {
     }
 
     mutating func finished() -> [FieldFault] {
-        for name in unread.map(\.text).sorted() { fault(Self.escaped(name), "is not a field of this request") }
+        // By their bytes: to `String` the Kelvin sign is a K, and a field that nobody reads would pass for one that was.
+        let unread = object.keys.filter { key in !known.contains(ByteKey(key)) }
+        for name in unread.sorted() { fault(Self.escaped(name), "is not a field of this request") }
         return faults
     }
 
@@ -169,13 +173,13 @@ public struct Fields {
     }
 
     private mutating func take<T>(
-        _ name: String, _ detail: String, _ read: (inout Fields, JSON) -> T?
+        _ name: String, _ detail: @autoclosure () -> String, _ read: (inout Fields, JSON) -> T?
     ) -> T? {
         guard let value = object[name] else { return nil }
-        unread.remove(ByteKey(name))
+        known.append(ByteKey(name))
         let before = faults.count
         if let read = read(&self, value) { return read }
-        if faults.count == before { fault(name, detail) }
+        if faults.count == before { fault(name, detail()) }
         return nil
     }
 

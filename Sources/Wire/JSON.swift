@@ -154,7 +154,10 @@ public struct ByteKey: Hashable, Sendable {
     public static func == (left: ByteKey, right: ByteKey) -> Bool { sameBytes(left.text, right.text) }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(text.utf8.count)
-        for byte in text.utf8 { hasher.combine(byte) }
+        let hashed: Void? = text.utf8.withContiguousStorageIfAvailable {
+            hasher.combine(bytes: UnsafeRawBufferPointer($0))
+        }
+        // A text that lies in pieces: what they are must not matter.
+        if hashed == nil { Array(text.utf8).withUnsafeBytes { hasher.combine(bytes: $0) } }
     }
 }

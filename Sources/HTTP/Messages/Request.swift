@@ -1,23 +1,25 @@
 /// Everything known of a request before its body.
-public struct RequestHead: Sendable {
+///
+/// A class because it is handed from one to the next on every request's way, and holds a dozen things that count references.
+public final class RequestHead: Sendable {
     /// A HEAD request is reported as `.get` with `isHead`, so that handlers need not tell them apart.
-    public var method: Method
-    public var isHead: Bool
+    public let method: Method
+    public let isHead: Bool
     /// The path as sent, still percent-encoded, without query.
-    public var rawPath: String
+    public let rawPath: String
     /// The query's pairs, form-decoded, in order.
-    public var query: [(name: String, value: String)]
-    public var headers: Headers
+    public let query: [(name: String, value: String)]
+    public let headers: Headers
     /// Decoded path parameters in the order of the pattern.
-    public var parameters: [(name: String, value: String)]
+    public let parameters: [(name: String, value: String)]
     /// The pattern of the matched route; empty for requests refused before a route was found.
-    public var routePattern: String
-    public var peer: Address
+    public let routePattern: String
+    public let peer: Address
     /// 1 for HTTP/1.1, 0 for HTTP/1.0.
-    public var minorVersion: Int
+    public let minorVersion: Int
     /// Nanoseconds of `Monotonic` when the request line had arrived.
-    public var receivedAt: Int64
-    public var id: String
+    public let receivedAt: Int64
+    public let id: String
 
     public init(
         method: Method, rawPath: String, isHead: Bool = false, query: [(name: String, value: String)] = [],
@@ -35,6 +37,13 @@ public struct RequestHead: Sendable {
         self.minorVersion = minorVersion
         self.receivedAt = receivedAt
         self.id = id
+    }
+
+    /// The same request once its route is known.
+    func routed(to pattern: String, _ parameters: [(name: String, value: String)]) -> RequestHead {
+        RequestHead(
+            method: method, rawPath: rawPath, isHead: isHead, query: query, headers: headers, parameters: parameters,
+            routePattern: pattern, peer: peer, minorVersion: minorVersion, receivedAt: receivedAt, id: id)
     }
 
     public func parameter(_ name: String) -> String? {

@@ -132,8 +132,7 @@ extension Call {
         let match = core.router.match(method, path)
         guard case .found(let index, let parameters) = match else { return try unrouted(method, match) }
         let entry = core.router.entries[index]
-        reading.head.parameters = parameters
-        reading.head.routePattern = entry.route.pattern
+        reading.head = reading.head.routed(to: entry.route.pattern, parameters)
         let limit = try checkBody(entry.route.body, reading)
         guard MediaType.accepts(reading.head.headers.values("Accept"), produces: entry.route.produces) else {
             throw Refusal(.notAcceptable, "None of the accepted media types is available.")

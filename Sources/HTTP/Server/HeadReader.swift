@@ -22,6 +22,8 @@ struct HeadReader {
     private var cursor: UInt = 0
     private var bytes = 0
     private(set) var headers = Headers()
+    /// Those of the fields that the server itself obeys.
+    private var obeyed: [(field: Obeyed, value: String)] = []
     private(set) var refusal: Refusal?
 
     init(limits: Limits, checksLayout: Bool) {
@@ -54,12 +56,17 @@ struct HeadReader {
         guard value.allSatisfy(Text.isFieldByte) else {
             return refuse(.badRequest, "A header field value holds a control character.")
         }
-        let name = String(decoding: name, as: UTF8.self)
-        var value = value[...]
+        let field = Obeyed(name)
+        var bytes = value[...]
         // To the library `chunked` with a blank behind it is something else, so it must be to us.
-        let keepsTail = Text.equalIgnoringCase(name, "Transfer-Encoding")
-        while !keepsTail, let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
-        headers.add(name, String(decoding: value, as: UTF8.self))
+        while field != .transferEncoding, let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        let value = String(decoding: bytes, as: UTF8.self)
+        headers.add(String(decoding: name, as: UTF8.self), value)
+        if let field { obeyed.append((field, value)) }
+    }
+
+    private func values(_ field: Obeyed) -> [String] {
+        obeyed.lazy.filter { $0.field == field }.map(\.value)
     }
 
     /// The end of the head, which lies behind an empty line and nothing else.
@@ -81,14 +88,14 @@ struct HeadReader {
 
     /// Rules that need all fields: `Host`, framing, `Expect` and fields that must not be repeated.
     mutating func finish(minorVersion: Int) -> Framing {
-        let hosts = headers.values("Host")
+        let hosts = values(.host)
         if hosts.count > 1 || (hosts.isEmpty && minorVersion > 0) || !hosts.allSatisfy(HeadReader.isHost) {
             refuse(.badRequest, "Exactly one Host header field is required.")
         }
-        for name in ["Content-Type", "Authorization", "Content-Encoding"] where headers.values(name).count > 1 {
+        for field in [Obeyed.contentType, .authorization, .contentEncoding] where values(field).count > 1 {
             refuse(.badRequest, "A header field that must be unique is repeated.")
         }
-        let expectations = headers.values("Expect")
+        let expectations = values(.expect)
         if minorVersion > 0, expectations.count > 1 || expectations.contains(where: HeadReader.isUnknownExpectation) {
             refuse(.expectationFailed, "Only the expectation 100-continue is known.")
         }
@@ -106,8 +113,8 @@ struct HeadReader {
     }
 
     private mutating func framing(minorVersion: Int) -> Framing {
-        let codings = headers.values("Transfer-Encoding")
-        let lengths = headers.values("Content-Length")
+        let codings = values(.transferEncoding)
+        let lengths = values(.contentLength)
         if let coding = codings.first {
             let isPlain = codings.count == 1 && lengths.isEmpty && minorVersion > 0
             guard isPlain, Text.equalIgnoringCase(coding, "chunked") else {
@@ -126,5 +133,26 @@ struct HeadReader {
             return .none
         }
         return .length(count)
+    }
+}
+
+/// Fields whose number or value decides how a request is read.
+private enum Obeyed: String, CaseIterable {
+    case host = "host"
+    case expect = "expect"
+    case contentType = "content-type"
+    case contentLength = "content-length"
+    case contentEncoding = "content-encoding"
+    case transferEncoding = "transfer-encoding"
+    case authorization = "authorization"
+
+    private static let names = allCases.map { (field: $0, name: Array($0.rawValue.utf8)) }
+
+    init?(_ name: UnsafeBufferPointer<UInt8>) {
+        let found = Self.names.first { known in
+            known.name.count == name.count && zip(known.name, name).allSatisfy { $0 == Text.lowered($1) }
+        }
+        guard let found else { return nil }
+        self = found.field
     }
 }
