@@ -3,6 +3,7 @@
 import rows_overload
 import rows_peers
 import rows_rest
+import rows_soak
 import rows_streams
 
 ROWS = {
@@ -17,4 +18,8 @@ ROWS = {
     "page": (rows_rest.page, "a mailbox page among ten million items"),
     "start": (rows_rest.start, "start to ready, memory at rest"),
     "overload": (rows_overload.overload, "goodput at half to four times the capacity"),
+    "soak": (rows_soak.soak, "half an hour of mixed load: memory and tables (only when it is named)"),
 }
+
+# Longer than all others together.
+ONLY_NAMED = {"soak"}
