@@ -27,7 +27,9 @@ let embedded: [Resource] = [
 ///
 /// Across modules the compiler specialises only what is `public`, so that is what their doors are; nothing outside this package
 /// can import them.
-let together: [SwiftSetting] = [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+let together: [SwiftSetting] =
+    // The compiler crashes over both.
+    fuzzer == nil ? [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))] : []
 
 func room(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings + counting + together)
