@@ -10,7 +10,7 @@ import proc
 from figures import Figure, number
 from house import ACCOUNTS, FIRST, Failed, account, device, request
 
-WORKERS = 32  # the server's default
+WORKERS = 16  # the server's default
 
 
 def read(bench):

@@ -23,7 +23,7 @@ public struct Settings: Sendable {
     public var lanes = 8
     public var longestWait = 1_000
     public var rateLimitPercent = 100
-    public var workers = 32
+    public var workers = 16
     public var connections = 10_000
     public var connectionsPerAddress = 1000
     public var bodiesInFlightBytes = 256 * 1024 * 1024

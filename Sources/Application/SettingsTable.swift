@@ -31,7 +31,8 @@ extension Setting {
         number(
             "ENFILADE_RATE_LIMIT_PERCENT", \.rateLimitPercent, 0...10_000,
             "rate limits, in percent of their defaults; 0 for none"),
-        number("ENFILADE_HTTP_WORKERS", \.workers, 2...256, "HTTP threads; 16 or more keep idle streams cheap"),
+        number(
+            "ENFILADE_HTTP_WORKERS", \.workers, 2...256, "HTTP threads; more than twice the processors gain nothing"),
         number("ENFILADE_CONNECTIONS", \.connections, 8...1_000_000, "open connections before the rest wait"),
         number(
             "ENFILADE_CONNECTIONS_PER_ADDRESS", \.connectionsPerAddress, 1...1_000_000,

@@ -18,10 +18,6 @@
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
-static const uint64_t chttp_size_unknown = MHD_SIZE_UNKNOWN;
-static const ssize_t chttp_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
-static const ssize_t chttp_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
-
 static const uint32_t chttp_epoll_in = EPOLLIN;
 static const uint32_t chttp_epoll_out = EPOLLOUT;
 static const uint32_t chttp_epoll_gone = EPOLLRDHUP | EPOLLHUP | EPOLLERR;

@@ -8,7 +8,7 @@
 //
 // Threads: the library's workers run `Handler.admit`, `Handler.handle`, `decorate`, `refuse` and `observe`; none of
 // these may block. Asynchronous answers run as one task each. One thread accepts, one enforces deadlines, one serves
-// the event streams.
+// the event streams, whose connections the library has given up.
 //
 // C handles: `MHD_Connection` is kept as a bit pattern and only while its connection is suspended, which is when the
 // library may not free it.

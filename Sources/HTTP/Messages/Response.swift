@@ -1,3 +1,6 @@
+import Glibc
+import Wire
+
 /// What follows the head of a response.
 public enum Body: Sendable {
     case empty
@@ -39,5 +42,18 @@ public struct Response: Sendable {
         let name = field.0.utf8.map { Text.isTokenByte($0) ? $0 : 0x2D }
         let value = field.1.utf8.map { Text.isFieldByte($0) ? $0 : 0x20 }
         return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+    }
+}
+
+// For connections that the library does not answer.
+extension Response {
+    /// The head as it is sent (RFC 9112 §4); `reason` is for people who read traces.
+    func head(_ reason: StaticString) -> [UInt8] {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        var head = "HTTP/1.1 \(status) \(reason)\r\n"
+        head += "Date: \(HTTPDate.format(Instant(microseconds: Int64(time.tv_sec) * 1_000_000)))\r\n"
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        return Array((head + "\r\n").utf8)
     }
 }

@@ -15,8 +15,8 @@ enum Answer {
     /// Queues a response on the library's thread; false when the library refuses it.
     ///
     /// For HEAD the whole body is handed over all the same: the library takes its length and sends none of it.
-    static func queue(_ response: Response, stream: EventStream?, on handle: OpaquePointer) -> Bool {
-        guard let made = make(response.body, stream) else { return false }
+    static func queue(_ response: Response, on handle: OpaquePointer) -> Bool {
+        guard let made = make(response.body) else { return false }
         defer { MHD_destroy_response(made) }
         for (name, value) in response.headers {
             _ = MHD_add_response_header(made, name, value)
@@ -24,11 +24,7 @@ enum Answer {
         return MHD_queue_response(handle, UInt32(clamping: response.status), made) == .YES
     }
 
-    private static func make(_ body: Body, _ stream: EventStream?) -> OpaquePointer? {
-        if let stream {
-            let context = Unmanaged.passRetained(stream).toOpaque()
-            return MHD_create_response_from_callback(chttp_size_unknown, 256, streamRead, context, streamFreed)
-        }
+    private static func make(_ body: Body) -> OpaquePointer? {
         guard case .bytes(let bytes) = body, !bytes.isEmpty else {
             return MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT)
         }

@@ -51,11 +51,9 @@ extension Response {
         case .bytes(let bytes): content = bytes
         case .empty, .events: content = []
         }
-        var head = "HTTP/1.1 \(status) Service Unavailable\r\n"
-        for (name, value) in headers where !Text.equalIgnoringCase(name, "Connection") {
-            head += "\(name): \(value)\r\n"
-        }
-        head += "Connection: close\r\nContent-Length: \(content.count)\r\n\r\n"
-        return Array(head.utf8) + content
+        var closing = self
+        closing.set("Connection", "close")
+        closing.set("Content-Length", "\(content.count)")
+        return closing.head("Service Unavailable") + content
     }
 }

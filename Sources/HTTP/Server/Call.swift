@@ -31,7 +31,8 @@ final class Call: Sendable {
         var handle: UInt = 0
         var status = 0
         var responseBytes = 0
-        var stream: EventStream?
+        /// By the stream engine; the request is not over when the library is done with it.
+        var isTakenOver = false
     }
 
     let core: Core
@@ -169,44 +170,63 @@ final class Call: Sendable {
 
     /// Sends an answer, with what every answer carries.
     func queue(_ response: Response, _ handle: OpaquePointer) -> MHD_Result {
-        var response = response
         let head = state.withLock { state in
             state.phase = .answered
             state.answer = nil
             drop(&state)
-            // A stream may stay for hours; it needs none of this.
             defer { (state.head, state.handler) = (nil, nil) }
             return state.head
         }
-        if let head { core.decorate(&response, head) }
-        if core.gate.isDraining { response.set("Connection", "close") }
-        let stream = stream(for: &response, head, handle)
-        state.withLock { state in
-            state.status = response.status
-            state.stream = stream
-            if case .bytes(let bytes) = response.body, head?.isHead != true { state.responseBytes = bytes.count }
+        guard case .events(let source) = response.body, let head else { return answer(response, head, handle) }
+        if !head.isHead, let socket = connection.duplicate() {
+            takeOver(response, from: source, head, socket)
+            // Taken for a failure of ours: the library closes its own descriptor, and sends nothing.
+            return .NO
         }
-        if stream == nil {
-            connection.expect(.answer, by: Monotonic.now() + core.timeouts.answer)
-        } else {
-            connection.expectNothing()
+        core.engine.abandon(source)
+        guard head.isHead else {
+            return answer(refusal(.overloaded, "There is no room for another stream."), head, handle)
         }
-        return Answer.queue(response, stream: stream, on: handle) ? .YES : .NO
+        return answer(response.asStream(), head, handle)
     }
 
-    private func stream(for response: inout Response, _ head: RequestHead?, _ handle: OpaquePointer) -> EventStream? {
-        guard case .events(let source) = response.body, let head else { return nil }
-        response.set("Content-Type", "text/event-stream; charset=utf-8")
-        response.set("Cache-Control", "no-store")
-        response.set("X-Accel-Buffering", "no")
-        response.set("Connection", "close")
-        guard !head.isHead else {
-            core.engine.abandon(source)
-            return nil
+    private func answer(_ response: Response, _ head: RequestHead?, _ handle: OpaquePointer) -> MHD_Result {
+        var response = response
+        if let head { core.decorate(&response, head) }
+        if core.gate.isDraining { response.set("Connection", "close") }
+        state.withLock { state in
+            state.status = response.status
+            if case .bytes(let bytes) = response.body, head?.isHead != true { state.responseBytes = bytes.count }
         }
-        return EventStream(
-            source: source, engine: core.engine, gate: core.gate, isChunked: head.minorVersion > 0,
-            socket: connection.socket, handle: UInt(bitPattern: handle))
+        connection.expect(.answer, by: Monotonic.now() + core.timeouts.answer)
+        return Answer.queue(response, on: handle) ? .YES : .NO
+    }
+
+    /// Gives the connection to the stream engine.
+    ///
+    /// The library would keep its memory for as long as the stream lives, and look through all streams whenever a request
+    /// goes on. It closes its descriptor without shutting anything down (`MHD_USE_TURBO`), so a copy goes on living.
+    private func takeOver(_ response: Response, from source: any EventSource, _ head: RequestHead, _ socket: Int32) {
+        var response = response.asStream()
+        core.decorate(&response, head)
+        let isChunked = head.minorVersion > 0
+        if isChunked { response.set("Transfer-Encoding", "chunked") }
+        let own = core.connections.add(copy: socket, of: connection)
+        let served = state.withLock { state in
+            state.isTakenOver = true
+            return Served(state, status: response.status, receivedAt: receivedAt)
+        }
+        let stream = EventStream(
+            source: source, engine: core.engine, isChunked: isChunked, socket: socket, head: response.head("OK")
+        ) { [core] isClean, bytes in
+            // What the client still sends must not reset what it has not read yet.
+            if isClean { core.lingerer.keep(socket) }
+            core.connections.remove(own)
+            close(socket)
+            core.gate.endRequest()
+            core.observe(served.exchange(by: own, responseBytes: bytes, end: isClean ? .completed : .aborted))
+        }
+        core.engine.post(.opened(stream))
     }
 
     /// The library is done with this request.
@@ -219,15 +239,53 @@ final class Call: Sendable {
             return (state, state.phase == .suspended || state.phase == .resumed)
         }
         if wasWaiting { core.gate.leaveSuspension() }
-        let streamed = last.stream?.complete()
-        let responseBytes = last.responseBytes + (streamed ?? 0)
+        guard !last.isTakenOver else { return }
         core.gate.endRequest()
+        let served = Served(last, status: last.status != 0 ? last.status : status, receivedAt: receivedAt)
         core.observe(
-            Exchange(
-                method: last.methodName, routePattern: last.routePattern,
-                status: last.status != 0 ? last.status : status, duration: Monotonic.now() - receivedAt,
-                requestBytes: last.receivedBytes, responseBytes: responseBytes, requestID: last.requestID,
-                peer: connection.peer, client: last.client,
+            served.exchange(
+                by: connection, responseBytes: last.responseBytes,
                 end: connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted))
+    }
+
+    /// What is told of a request when it is over, which for a stream may be hours later.
+    private struct Served {
+        let method: String
+        let routePattern: String?
+        let status: Int
+        let receivedAt: Int64
+        let requestBytes: Int
+        let requestID: String
+        let client: Address?
+
+        init(_ state: State, status: Int, receivedAt: Int64) {
+            method = state.methodName
+            routePattern = state.routePattern
+            self.status = status
+            self.receivedAt = receivedAt
+            requestBytes = state.receivedBytes
+            requestID = state.requestID
+            client = state.client
+        }
+
+        func exchange(by connection: Connection, responseBytes: Int, end: Exchange.End) -> Exchange {
+            Exchange(
+                method: method, routePattern: routePattern, status: status, duration: Monotonic.now() - receivedAt,
+                requestBytes: requestBytes, responseBytes: responseBytes, requestID: requestID, peer: connection.peer,
+                client: client, end: end)
+        }
+    }
+}
+
+extension Response {
+    /// With the fields of an event stream.
+    fileprivate func asStream() -> Response {
+        var response = self
+        response.body = .empty
+        response.set("Content-Type", "text/event-stream; charset=utf-8")
+        response.set("Cache-Control", "no-store")
+        response.set("X-Accel-Buffering", "no")
+        response.set("Connection", "close")
+        return response
     }
 }

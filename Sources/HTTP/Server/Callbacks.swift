@@ -61,21 +61,6 @@ func requestCompleted(
     call.complete(wasCompleted: code == .REQUEST_TERMINATED_COMPLETED_OK, status: status)
 }
 
-/// The library wants more of a stream's body.
-func streamRead(
-    _ context: RawContext?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int
-) -> Int {
-    guard let context, let buffer else { return chttp_end_with_error }
-    let stream = Unmanaged<EventStream>.fromOpaque(context).takeUnretainedValue()
-    return stream.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: capacity))
-}
-
-/// The library no longer needs a stream.
-func streamFreed(_ context: RawContext?) {
-    guard let context else { return }
-    Unmanaged<EventStream>.fromOpaque(context).release()
-}
-
 /// The library no longer needs the bytes of a body.
 func bytesFreed(_ context: RawContext?) {
     guard let context else { return }

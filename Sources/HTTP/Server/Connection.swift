@@ -17,17 +17,29 @@ final class Connection: Sendable {
     let peer: Address
     /// Whether the peer forwards for others.
     let isProxy: Bool
+    /// A stream's: it was taken over from the library, and what its client still sends is nothing to wait for.
+    let isStream: Bool
     private let state = Mutex(State())
     private let deadline: Atomic<Int64>
     private let awaited = Atomic<Int>(Stage.head.rawValue)
     private let cut = Atomic<Bool>(false)
     private let unread = Atomic<Bool>(false)
 
-    init(socket: Int32, peer: Address, isProxy: Bool, deadline: Int64) {
+    init(socket: Int32, peer: Address, isProxy: Bool, isStream: Bool = false, deadline: Int64) {
         self.socket = socket
         self.peer = peer
         self.isProxy = isProxy
+        self.isStream = isStream
         self.deadline = Atomic(deadline)
+    }
+
+    /// Another descriptor of the same connection; nil when the process has none left.
+    func duplicate() -> Int32? {
+        state.withLock { state in
+            guard state.isOpen else { return nil }
+            let copy = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+            return copy < 0 ? nil : copy
+        }
     }
 
     /// The request being served, if any.
@@ -39,7 +51,7 @@ final class Connection: Sendable {
     /// Whether something has arrived that belongs to no request yet.
     var hasUnread: Bool {
         state.withLock { state in
-            guard state.isOpen, state.call == nil else { return false }
+            guard state.isOpen, !isStream, state.call == nil else { return false }
             var byte: UInt8 = 0
             return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
         }

@@ -57,20 +57,36 @@ final class Connections: Sendable {
         let connection = Connection(socket: socket, peer: peer, isProxy: isProxy(peer), deadline: deadline)
         let isCounted = limitPerAddress != nil && !connection.isProxy && (countsLoopback || !peer.isLoopback)
         return state.withLock { state in
-            let slot = Int(socket)
-            while state.slots.count <= slot { state.slots.append(nil) }
-            // The library closes a descriptor without a word when it runs out of memory; its number then comes again.
-            if let stale = state.slots[slot] { release(stale, &state) }
+            releaseStale(at: socket, &state)
             if isCounted, let limitPerAddress, state.perAddress[peer.network, default: 0] >= limitPerAddress {
                 state.turnedAway += 1
                 return nil
             }
-            state.perAddress[peer.network, default: 0] += 1
-            state.slots[slot] = connection
-            state.open += 1
+            keep(connection, &state)
             state.accepted += 1
             return connection
         }
+    }
+
+    /// Takes another descriptor of a connection in, which is about to lose the one that it had.
+    func add(copy socket: Int32, of connection: Connection) -> Connection {
+        let copy = Connection(
+            socket: socket, peer: connection.peer, isProxy: connection.isProxy, isStream: true, deadline: .max)
+        state.withLock { keep(copy, &$0) }
+        return copy
+    }
+
+    private func keep(_ connection: Connection, _ state: inout State) {
+        releaseStale(at: connection.socket, &state)
+        state.perAddress[connection.peer.network, default: 0] += 1
+        state.slots[Int(connection.socket)] = connection
+        state.open += 1
+    }
+
+    /// The library closes a descriptor without a word when it runs out of memory; its number then comes again.
+    private func releaseStale(at socket: Int32, _ state: inout State) {
+        while state.slots.count <= Int(socket) { state.slots.append(nil) }
+        if let stale = state.slots[Int(socket)] { release(stale, &state) }
     }
 
     /// The connection that was accepted with this descriptor.

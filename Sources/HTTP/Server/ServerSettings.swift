@@ -6,7 +6,7 @@ extension Server {
         public var port = 0
         /// Lets a second process listen on the same port, for restarts without a gap.
         public var sharesPort = false
-        public var workers = 32
+        public var workers = 16
         /// Above it, connections wait in the backlog.
         public var connectionLimit = 4096
         /// Above it, further connections of one address are closed at once; nil for no limit.

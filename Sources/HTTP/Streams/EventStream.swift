@@ -1,17 +1,16 @@
-import CMicroHTTPD
 import Glibc
 import Synchronization
 
 /// One open event stream.
 ///
-/// The library sends the head and the opening bytes; then its connection is suspended and the socket is written from
-/// here until the end, when the connection is resumed for the library to close it. Sending is safe from any thread.
+/// Its connection was taken over from the library: everything on it, from the head of the answer to the end, is written from
+/// here. Sending is safe from any thread.
 public final class EventStream: Sendable {
     /// How a stream ended.
     public enum End: Sendable, Equatable {
         /// By `end` or `endAt`, with everything delivered to the system.
         case ended
-        /// The client left, or never read the head.
+        /// The client left.
         case left
         /// The client read nothing for too long.
         case stalled
@@ -30,15 +29,10 @@ public final class EventStream: Sendable {
 
     struct State {
         var phase = Phase.opening
-        var opening: [UInt8]
         var queue = FrameQueue()
-        var handle: UInt
         var isEnding = false
         var isArmed = false
         var isBroken = false
-        var isCounted = false
-        var isAnnounced = false
-        var endsCleanly = false
         var wantsNotice = false
         var progressAt: Int64 = 0
         var heartbeatAt: Int64 = .max
@@ -50,18 +44,27 @@ public final class EventStream: Sendable {
     public let id: UInt64
     let source: any EventSource
     let engine: StreamEngine
-    let gate: Gate?
     let socket: Int32
     let state: Mutex<State>
+    private let headCount: Int
+    /// Closes the socket; told whether everything was sent, and how many bytes of the body.
+    private let onEnd: @Sendable (_ isClean: Bool, _ bytes: Int) -> Void
 
-    init(source: any EventSource, engine: StreamEngine, gate: Gate, isChunked: Bool, socket: Int32, handle: UInt) {
+    /// `head` goes before everything else.
+    init(
+        source: any EventSource, engine: StreamEngine, isChunked: Bool, socket: Int32, head: [UInt8],
+        onEnd: @escaping @Sendable (_ isClean: Bool, _ bytes: Int) -> Void
+    ) {
         self.source = source
         self.engine = engine
-        self.gate = gate
         self.socket = socket
+        self.onEnd = onEnd
+        headCount = head.count
         id = engine.nextID()
-        var state = State(opening: source.opening, handle: handle)
+        var state = State()
         state.queue.isChunked = isChunked
+        state.queue.append(Frame(raw: head))
+        state.queue.append(Frame(text: source.opening))
         self.state = Mutex(state)
     }
 
@@ -69,10 +72,11 @@ public final class EventStream: Sendable {
     init(unsentFor source: any EventSource, engine: StreamEngine) {
         self.source = source
         self.engine = engine
-        gate = nil
         socket = -1
+        headCount = 0
+        onEnd = { _, _ in }
         id = engine.nextID()
-        state = Mutex(State(phase: .over, opening: [], handle: 0))
+        state = Mutex(State(phase: .over))
     }
 
     /// Bytes taken but not yet accepted by the system.
@@ -152,6 +156,16 @@ extension EventStream {
 
 // The engine's side.
 extension EventStream {
+    /// Sends the head and the opening; the engine watches the socket already.
+    func begin() {
+        state.withLock { state in
+            guard state.phase == .opening else { return }
+            state.phase = .live
+            state.progressAt = Monotonic.now()
+            flush(&state)
+        }
+    }
+
     /// The socket has room: sends on, and says whether `writable` is due.
     func becameWritable() -> Bool {
         state.withLock { state in
@@ -197,77 +211,25 @@ extension EventStream {
         return end
     }
 
-    /// Gives the connection back to the library; false when that was done before.
-    ///
-    /// The socket is not touched afterwards, so that its number may be used again at any time.
-    func release(_ end: End) -> Bool {
-        state.withLock { state in
-            guard state.phase == .live, let handle = OpaquePointer(bitPattern: state.handle) else { return false }
+    /// Ends the stream and closes its connection; false when that was done before.
+    func finish(_ end: End) -> Bool {
+        let outcome = state.withLock { state -> (isClean: Bool, bytes: Int)? in
+            guard state.phase == .live else { return nil }
             state.phase = .over
-            state.isAnnounced = true
-            state.endsCleanly = end == .ended && state.queue.isEmpty && !state.isBroken
-            state.queue = FrameQueue()
-            state.handle = 0
             engine.forget(self)
-            MHD_resume_connection(handle)
-            return true
+            let isClean =
+                end == .ended && state.queue.isEmpty && !state.isBroken && sendsLastChunk(state.queue.isChunked)
+            state.queue = FrameQueue()
+            return (isClean, max(0, state.sentBytes - headCount))
         }
-    }
-}
-
-// The library's side.
-extension EventStream {
-    /// Gives the opening bytes, then parks the connection, and at last says how the body ends.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let (result, isParked) = state.withLock { state -> (Int, Bool) in
-            switch state.phase {
-            case .opening where !state.opening.isEmpty:
-                let count = min(buffer.count, state.opening.count)
-                buffer.copyBytes(from: state.opening.prefix(count))
-                state.opening.removeFirst(count)
-                state.sentBytes += count
-                return (count, false)
-            case .opening:
-                Pages.release(buffer)
-                return park(&state)
-            case .live: return (chttp_end_with_error, false)
-            case .over:
-                leave(&state)
-                return (state.endsCleanly ? chttp_end_of_stream : chttp_end_with_error, false)
-            }
-        }
-        if isParked { engine.post(.opened(self)) }
-        return result
+        guard let outcome else { return false }
+        onEnd(outcome.isClean, outcome.bytes)
+        return true
     }
 
-    private func park(_ state: inout State) -> (Int, Bool) {
-        guard let handle = OpaquePointer(bitPattern: state.handle), gate?.enterSuspension() == true else {
-            state.phase = .over
-            state.endsCleanly = true
-            return (chttp_end_of_stream, false)
-        }
-        state.isCounted = true
-        state.phase = .live
-        state.progressAt = Monotonic.now()
-        MHD_suspend_connection(handle)
-        return (0, true)
-    }
-
-    private func leave(_ state: inout State) {
-        guard state.isCounted else { return }
-        state.isCounted = false
-        gate?.leaveSuspension()
-    }
-
-    /// The library is done with the connection; returns how many bytes of the body were sent.
-    func complete() -> Int {
-        let (sent, mustAnnounce) = state.withLock { state in
-            leave(&state)
-            state.phase = .over
-            defer { state.isAnnounced = true }
-            return (state.sentBytes, !state.isAnnounced)
-        }
-        if mustAnnounce { engine.post(.dropped(self)) }
-        return sent
+    /// Without it the client takes the body for cut off, as it should when it was.
+    private func sendsLastChunk(_ isChunked: Bool) -> Bool {
+        let last: [UInt8] = isChunked ? [0x30, 0x0D, 0x0A, 0x0D, 0x0A] : []
+        return last.isEmpty || Glibc.send(socket, last, last.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) == last.count
     }
 }

@@ -21,6 +21,12 @@ public final class Frame: Sendable {
         self.bytes = text.isEmpty ? [] : bytes
     }
 
+    /// Bytes that are sent as they are.
+    init(raw bytes: [UInt8]) {
+        self.bytes = bytes
+        plain = 0..<bytes.count
+    }
+
     public convenience init(_ event: ServerSentEvent) {
         self.init(text: event.encoded())
     }

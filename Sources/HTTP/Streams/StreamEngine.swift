@@ -26,8 +26,6 @@ public final class StreamEngine: Sendable {
         case opened(EventStream)
         case writable(EventStream)
         case finish(EventStream, EventStream.End)
-        /// The library closed the connection before the stream was parked.
-        case dropped(EventStream)
         /// The response of this source was never sent.
         case abandoned(any EventSource)
         case endAll
@@ -160,7 +158,6 @@ extension StreamEngine {
         case .opened(let stream): adopt(stream, &round)
         case .writable(let stream): if stream.noticeIsDue() { stream.source.writable(stream) }
         case .finish(let stream, let end): finish(stream, end, &round)
-        case .dropped(let stream): stream.source.closed(stream, .left)
         case .abandoned(let source): dismiss(source)
         case .endAll:
             round.isEnding = true
@@ -181,13 +178,14 @@ extension StreamEngine {
         total.add(1, ordering: .relaxed)
         stream.scheduleHeartbeat(nextHeartbeat(after: Monotonic.now()))
         _ = chttp_epoll_set(epoll, chttp_epoll_add, stream.socket, chttp_epoll_gone, stream.id)
+        stream.begin()
         stream.source.opened(stream)
         if round.isCutting { return finish(stream, .stopped, &round) }
         if round.isEnding { stream.end(with: stream.source.farewell) }
     }
 
     private func finish(_ stream: EventStream, _ end: EventStream.End, _ round: inout Round) {
-        guard stream.release(end) else { return }
+        guard stream.finish(end) else { return }
         if round.streams.removeValue(forKey: stream.id) != nil { open.subtract(1, ordering: .relaxed) }
         stream.source.closed(stream, end)
     }
