@@ -21,10 +21,11 @@ public final class Log: Sendable {
 
     public func note(_ observation: Observation) {
         if case .turnedAway(let queue) = observation { return noteTurnedAway(from: queue) }
+        guard !observation.isOnlyCounted else { return }
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
         writer.field("time", clock.now())
-        guard Self.describe(observation, &writer) else { return }
+        Self.describe(observation, &writer)
         writer.endObject()
         write(writer.finishLine())
     }
@@ -74,8 +75,7 @@ public final class Log: Sendable {
         return String(decoding: cause.utf8.prefix(longestCause), as: UTF8.self) + "…"
     }
 
-    /// Returns `false` for what is only counted.
-    private static func describe(_ observation: Observation, _ writer: inout JSONWriter) -> Bool {
+    private static func describe(_ observation: Observation, _ writer: inout JSONWriter) {
         switch observation {
         case .started(let address, let version):
             event("started", "info", &writer)
@@ -109,9 +109,8 @@ public final class Log: Sendable {
             writer.field("messages", messages)
         case .turnedAway, .limited, .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed,
             .eventsSent:
-            return false
+            break
         }
-        return true
     }
 
     private static func event(_ name: StaticString, _ level: StaticString, _ writer: inout JSONWriter) {
@@ -131,5 +130,17 @@ public final class Log: Sendable {
         writer.field("peer", request.peer)
         if let client = request.client { writer.field("client", client) }
         writer.field("ending", "\(request.ending)")
+    }
+}
+
+extension Observation {
+    /// By the metrics; thousands a second are not even put into words.
+    fileprivate var isOnlyCounted: Bool {
+        switch self {
+        case .turnedAway, .limited, .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed,
+            .eventsSent:
+            true
+        case .started, .draining, .stopped, .request, .failed, .advice, .faltered, .recovered, .migrated, .swept: false
+        }
     }
 }
