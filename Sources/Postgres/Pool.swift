@@ -155,8 +155,11 @@ extension Pool {
     }
 
     func laneLost(_ lane: Int) {
-        guard let other = state.withLock({ $0.noteLost(lane) }) else { return }
-        wakeUps[other].call()
+        let (other, refused) = state.withLock { $0.noteLost(lane) }
+        if let other { wakeUps[other].call() }
+        refused?.refuse(.unavailable(reason: "the pool is stopped"))
+        // Who is left in line may have been on the way to a lane, where nobody watches for how long.
+        keeper.call()
     }
 
     func laneFailed(_ error: PostgresError) {
@@ -201,10 +204,11 @@ extension Pool {
         while !life.withLock({ $0.isOver }) {
             let reason = keeper.wait(for: wakeAt.map { $0 - ContinuousClock.now })
             let now = ContinuousClock.now
-            let (expired, next) = state.withLock {
-                $0.expire(at: now, keepsUntil: reason.isCalled ? now + settings.waitFor : nil)
+            let (expired, lane, next) = state.withLock {
+                $0.look(at: now, keepsUntil: reason.isCalled ? now + settings.waitFor : nil)
             }
             for call in expired { call.refuse(.saturated) }
+            if let lane { wakeUps[lane].call() }
             if let limit = settings.answerWithin {
                 watch.cutOverdue(lifelines, limit: limit, lookingAt: &lookingAt)
             }

@@ -5,7 +5,7 @@ struct PoolState {
     enum Placement {
         /// An idle lane got the call and has to be woken.
         case handed(lane: Int)
-        /// In line; the keeper of deadlines has to be woken when nobody stood there for a while.
+        /// In line; the keeper has to be woken when it would look too late.
         case queued(wakesKeeper: Bool)
         case refused(PostgresError)
     }
@@ -32,8 +32,8 @@ struct PoolState {
     private var idle: [Int] = []
     /// Why nobody could connect; nil as long as that is not known.
     private var outage: PostgresError?
-    /// The keeper will look at the line by itself, at the latest after the time that a call may wait.
-    private var isKept = false
+    /// When the keeper will look at the line by itself.
+    private var looksAt: ContinuousClock.Instant?
     private(set) var isStopping = false
 
     init(lanes: Int, maximumWaiting: Int, longestLine: Duration) {
@@ -50,8 +50,10 @@ struct PoolState {
 
     /// Questions that travel together.
     private static let batch = 16
-    /// A lane that asks and is not back by then may be held up.
+    /// A lane that asks and is not back by then may be held up: the next question wakes another.
     private static let patience = Duration.milliseconds(2)
+    /// By then another is woken without a next one.
+    private static let longPatience = Duration.milliseconds(20)
 
     mutating func place(_ call: any Call) -> Placement {
         guard !isStopping else { return .refused(.unavailable(reason: "the pool is stopped")) }
@@ -67,7 +69,7 @@ struct PoolState {
             guard arriving.count < maximumWaiting, !isLineTooLong(at: call.enteredAt) else { return turnAway() }
             arriving.append(call)
         }
-        return queued()
+        return queued(lookingAt: call.deadline)
     }
 
     /// Places a question, which the next lane that asks takes along: a lane is woken for it only when none is on its way.
@@ -76,15 +78,19 @@ struct PoolState {
     mutating func place(_ question: any Question) -> Placement {
         guard !isStopping else { return .refused(.unavailable(reason: "the pool is stopped")) }
         if connected == 0, let outage { return .refused(outage) }
+        if needsAsker(at: question.enteredAt), let lane = wakeAsker() {
+            questions.append(question)
+            return .handed(lane: lane)
+        }
         guard questions.count < maximumWaiting, !isLineTooLong(at: question.enteredAt) else { return turnAway() }
         questions.append(question)
-        guard needsAsker(at: question.enteredAt), let lane = wakeAsker() else { return queued() }
-        return .handed(lane: lane)
+        return queued(lookingAt: idle.isEmpty ? question.deadline : question.enteredAt + Self.longPatience)
     }
 
+    /// Whether those who ask already cannot take one more along, or stay away.
     private func needsAsker(at now: ContinuousClock.Instant) -> Bool {
-        guard let first = questions.first else { return false }
-        return questions.count > asking.count * Self.batch || now - first.enteredAt > Self.patience
+        if questions.count >= asking.count * Self.batch { return true }
+        return questions.first.map { now - $0.enteredAt > Self.patience } ?? false
     }
 
     private mutating func wakeAsker() -> Int? {
@@ -99,9 +105,10 @@ struct PoolState {
         return .refused(.saturated)
     }
 
-    private mutating func queued() -> Placement {
-        defer { isKept = true }
-        return .queued(wakesKeeper: !isKept)
+    private mutating func queued(lookingAt instant: ContinuousClock.Instant) -> Placement {
+        let isInTime = looksAt.map { $0 <= instant } ?? false
+        if !isInTime { looksAt = instant }
+        return .queued(wakesKeeper: !isInTime)
     }
 
     /// Whether the line would take too long to reach who arrives now, or has not moved for as long.
@@ -157,20 +164,25 @@ struct PoolState {
     }
 
     /// The lane has lost its connection; what it was woken for and has not begun goes to another, returned to be woken.
-    mutating func noteLost(_ lane: Int) -> Int? {
+    ///
+    /// Of a pool that stops no other would take it: then it is returned to be refused.
+    mutating func noteLost(_ lane: Int) -> (wakes: Int?, refused: (any Call)?) {
         lanes[lane] = .connecting
         idle.removeAll { $0 == lane }
         asking.remove(lane)
-        guard let call = handed[lane] else { return asking.isEmpty && !questions.isEmpty ? wakeAsker() : nil }
+        guard let call = handed[lane] else {
+            return (asking.isEmpty && !questions.isEmpty ? wakeAsker() : nil, nil)
+        }
         handed[lane] = nil
+        guard !isStopping else { return (nil, call) }
         guard let other = idle.popLast() else {
             // It was first in line before, whoever it is.
             underWay.prepend(call)
-            return nil
+            return (nil, nil)
         }
         lanes[other] = .leased
         handed[other] = call
-        return other
+        return (other, nil)
     }
 
     /// An attempt to connect failed; returns those who must not wait any longer.
@@ -188,21 +200,24 @@ struct PoolState {
             ?? questions.remove { $0.number == number }
     }
 
-    /// Those who have waited for too long, and when to look again (nil: when called).
+    /// Those who have waited for too long, a lane to be woken for questions that nobody comes for, and when to look again
+    /// (nil: when called).
     ///
     /// An empty line is watched until `keepsUntil`, so that short queues do not wake the keeper each time.
-    mutating func expire(
+    mutating func look(
         at now: ContinuousClock.Instant, keepsUntil: ContinuousClock.Instant?
-    ) -> (expired: [any Call], next: ContinuousClock.Instant?) {
+    ) -> (expired: [any Call], wakes: Int?, next: ContinuousClock.Instant?) {
         let expired: [any Call] =
             Self.expired(in: &underWay, at: now) { $0.deadline } + Self.expired(in: &arriving, at: now) { $0.deadline }
             + Self.expired(in: &questions, at: now) { $0.deadline }
         turnedAway += expired.count
-        let first = [underWay.first?.deadline, arriving.first?.deadline, questions.first?.deadline]
+        let isForgotten = questions.first.map { now - $0.enteredAt >= Self.longPatience } ?? false
+        let lane = isForgotten ? wakeAsker() : nil
+        let forgotten = idle.isEmpty || questions.isEmpty ? nil : now + Self.longPatience
+        let first = [underWay.first?.deadline, arriving.first?.deadline, questions.first?.deadline, forgotten]
             .compactMap(\.self).min()
-        let next = first ?? keepsUntil
-        isKept = next != nil
-        return (expired, next)
+        looksAt = first ?? keepsUntil
+        return (expired, lane, looksAt)
     }
 
     private static func expired<C>(

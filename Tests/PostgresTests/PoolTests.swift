@@ -7,6 +7,8 @@ extension PostgresRoom {
     @Suite struct PoolTests {
         /// Holds the only lane of a pool until the gate opens.
         private func occupy(_ pool: Pool, until gate: Gate) async throws -> Task<Void, any Error> {
+            let isConnected = try await eventually { pool.figures.connected == 1 }
+            #expect(isConnected)
             // A lane that has just connected counts as leased too: only what runs on it can tell.
             let begun = Order()
             let occupied = Task {
@@ -15,7 +17,7 @@ extension PostgresRoom {
                     gate.wait()
                 }
             }
-            let hasBegun = try await eventually { begun.numbers == [0] && pool.figures.connected == 1 }
+            let hasBegun = try await eventually { begun.numbers == [0] }
             #expect(hasBegun)
             return occupied
         }
@@ -128,6 +130,22 @@ extension PostgresRoom {
                 #expect(numbers.sorted() == Array(0..<12))
                 // Questions travel with those before them, and so may overtake calls; a call overtakes nobody.
                 #expect(numbers == [0, 1, 2, 4, 5, 6, 8, 9, 10, 3, 7, 11])
+            }
+        }
+
+        @Test func `a question does not wait behind one that takes long while a lane is idle`() async throws {
+            try await withPool(lanes: 2) { pool, _ in
+                let areConnected = try await eventually { pool.figures.connected == 2 }
+                #expect(areConnected)
+                let order = Order()
+                let long = Task {
+                    _ = try await pool.ask("SELECT pg_sleep(2)") { _ throws(PostgresError) in order.append(1) }
+                }
+                let isAsked = try await eventually { pool.figures.leased == 1 && pool.figures.waiting == 0 }
+                #expect(isAsked)
+                _ = try await pool.ask("SELECT 2") { _ throws(PostgresError) in order.append(2) }
+                try await long.value
+                #expect(order.numbers == [2, 1])
             }
         }
 
