@@ -1,9 +1,10 @@
 import Glibc
-import HTTP
 import Synchronization
 import TestKit
 import Testing
 import Wire
+
+@testable import HTTP
 
 @Suite struct StreamTests {
     private static let request = "GET /events HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -145,6 +146,28 @@ import Wire
         #expect(stream.send(frame) == .full)
         try await blocking { () throws in #expect(try client.chunk().count == large.count) }
         await scene.server.drain(grace: .seconds(5))
+    }
+
+    @Test func endsWithItsLastChunkHoweverSlowlyItIsRead() async throws {
+        let scene = try Scene()
+        let (client, stream) = try await StreamTests.open(scene, receiveBuffer: 4096)
+        let frame = StreamTests.frame(String(repeating: "a", count: 1000))
+        var sent = 0
+        while stream.send(frame) == .sent { sent += 1 }
+        let (waiting, bye) = (stream.pending, StreamTests.frame("bye"))
+        stream.end(with: bye)
+        // The socket takes nothing now: the last chunk waits its turn, like everything else.
+        #expect(stream.pending == waiting + bye.bytes.count + Array("0\r\n\r\n".utf8).count)
+        let total = sent
+        try await blocking { () throws in
+            for _ in 0..<total { #expect(try client.chunk().count == frame.count) }
+            #expect(try client.chunk() == Array("event: e\ndata: bye\n\n".utf8))
+            #expect(try client.chunk() == [])
+            #expect(try client.isEnded())
+        }
+        #expect(await eventually { scene.lastSource?.ends == [.ended] })
+        await scene.server.drain(grace: .seconds(5))
+        #expect(scene.exchanges.withLock { $0.last?.end } == .completed)
     }
 
     @Test func cutsAReaderThatMakesNoProgress() async throws {

@@ -32,15 +32,19 @@ final class Lingerer: Sendable {
 
     /// Reads away what has come, and closes those that are done or late.
     func sweep(_ now: Int64) {
-        entries.withLock { entries in
-            guard !entries.isEmpty else { return }
-            var scrap = [UInt8](repeating: 0, count: 65_536)
-            entries.removeAll { entry in
-                guard now > entry.deadline || Self.isOver(entry.socket, &scrap) else { return false }
-                close(entry.socket)
-                return true
-            }
+        // Read without the lock, which the thread of all streams takes too.
+        var taken = entries.withLock { entries in
+            defer { entries = [] }
+            return entries
         }
+        guard !taken.isEmpty else { return }
+        var scrap = [UInt8](repeating: 0, count: 65_536)
+        taken.removeAll { entry in
+            guard now > entry.deadline || Self.isOver(entry.socket, &scrap) else { return false }
+            close(entry.socket)
+            return true
+        }
+        entries.withLock { $0 += taken }
     }
 
     /// Closes all, wherever they are.

@@ -112,6 +112,8 @@ public final class EventStream: Sendable {
             guard state.phase == .live, !state.isEnding else { return }
             state.isEnding = true
             if let last { push(last, &state) }
+            // Behind everything else: without it the client takes the body for cut off, as it should when it was.
+            if state.queue.isChunked { push(.end, &state) }
             if state.queue.isEmpty { engine.post(.finish(self, .ended)) }
         }
     }
@@ -217,19 +219,12 @@ extension EventStream {
             guard state.phase == .live else { return nil }
             state.phase = .over
             engine.forget(self)
-            let isClean =
-                end == .ended && state.queue.isEmpty && !state.isBroken && sendsLastChunk(state.queue.isChunked)
+            let isClean = end == .ended && state.queue.isEmpty && !state.isBroken
             state.queue = FrameQueue()
             return (isClean, max(0, state.sentBytes - headCount))
         }
         guard let outcome else { return false }
         onEnd(outcome.isClean, outcome.bytes)
         return true
-    }
-
-    /// Without it the client takes the body for cut off, as it should when it was.
-    private func sendsLastChunk(_ isChunked: Bool) -> Bool {
-        let last: [UInt8] = isChunked ? [0x30, 0x0D, 0x0A, 0x0D, 0x0A] : []
-        return last.isEmpty || Glibc.send(socket, last, last.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) == last.count
     }
 }

@@ -21,6 +21,9 @@ public final class Frame: Sendable {
         self.bytes = text.isEmpty ? [] : bytes
     }
 
+    /// The last chunk (RFC 9112 §7.1).
+    static let end = Frame(raw: [0x30, 0x0D, 0x0A, 0x0D, 0x0A])
+
     /// Bytes that are sent as they are.
     init(raw bytes: [UInt8]) {
         self.bytes = bytes

@@ -177,8 +177,10 @@ extension StreamEngine {
         open.add(1, ordering: .relaxed)
         total.add(1, ordering: .relaxed)
         stream.scheduleHeartbeat(nextHeartbeat(after: Monotonic.now()))
-        _ = chttp_epoll_set(epoll, chttp_epoll_add, stream.socket, chttp_epoll_gone, stream.id)
+        let isWatched = chttp_epoll_set(epoll, chttp_epoll_add, stream.socket, chttp_epoll_gone, stream.id) == 0
         stream.begin()
+        // The system watches no more sockets: nobody would hear of this client's leaving, nor of room for it.
+        guard isWatched else { return finish(stream, .left, &round) }
         stream.source.opened(stream)
         if round.isCutting { return finish(stream, .stopped, &round) }
         if round.isEnding { stream.end(with: stream.source.farewell) }
