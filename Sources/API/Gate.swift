@@ -89,7 +89,7 @@ struct GuardedHandler<E: Endpoint>: Handler {
     /// Nothing when that cannot be said without waiting.
     private func caller(of request: Request) throws(Failure) -> Caller? {
         // Without a body there was no time between head and end in which a session could have ended.
-        if let admitted, request.body.isEmpty { return admitted }
+        if let admitted, !request.head.announcesBody { return admitted }
         let standing = try gate.authenticator.judge(try request.head.bearerToken(), requestID: request.head.id)
         guard case .proven(let caller) = standing else { return nil }
         return caller

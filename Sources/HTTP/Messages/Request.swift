@@ -46,6 +46,9 @@ public final class RequestHead: Sendable {
             routePattern: pattern, peer: peer, minorVersion: minorVersion, receivedAt: receivedAt, id: id)
     }
 
+    /// Whether something may come between the head and the end, even if it is nothing in the end (RFC 9112 §6).
+    public var announcesBody: Bool { headers["Transfer-Encoding"] != nil || headers["Content-Length"] != nil }
+
     public func parameter(_ name: String) -> String? {
         parameters.first { $0.name == name }?.value
     }
