@@ -27,7 +27,9 @@ public final class RateLimit<Key: Hashable & Sendable>: Sendable {
         return shards.withLock(for: key) { take(key, count, &$0, now) }
     }
 
-    /// Spends one of each key's, or of nobody's when one of them has none; returns how the worst off stands.
+    /// Spends one of each key's, and gives all back when one of them has none; returns how the worst off stands.
+    ///
+    /// Who asks between the two may be refused for what is given back: never too much is granted.
     public func takeAll(_ keys: [Key], at now: Instant) -> RateStanding? {
         guard rate.isLimited else { return nil }
         var worst: RateStanding?

@@ -20,14 +20,58 @@ public final class Log: Sendable {
     }
 
     public func note(_ observation: Observation) {
-        if case .turnedAway(let queue) = observation { return noteTurnedAway(from: queue) }
-        guard !observation.isOnlyCounted else { return }
-        var writer = JSONWriter(capacity: 512)
-        writer.beginObject()
-        writer.field("time", clock.now())
-        Self.describe(observation, &writer)
-        writer.endObject()
-        write(writer.finishLine())
+        switch observation {
+        case .started(let address, let version):
+            tell("started") { writer in
+                writer.field("address", address)
+                writer.field("version", version)
+            }
+        case .draining: tell("draining")
+        case .stopped: tell("stopped")
+        case .request(let request): tell(request)
+        case .failed(let requestID, let route, let cause):
+            tell("failed", "error") { writer in
+                writer.field("requestId", requestID)
+                writer.field("route", route)
+                writer.field("cause", Self.shortened(cause))
+            }
+        case .turnedAway(let queue): noteTurnedAway(from: queue)
+        case .advice(let words): tell("advice", "warning") { $0.field("words", "\(words)") }
+        case .faltered(let task, let cause):
+            tell("faltered", "error") { writer in
+                writer.field("task", "\(task)")
+                writer.field("cause", Self.shortened(cause))
+            }
+        case .recovered(let task): tell("recovered") { $0.field("task", "\(task)") }
+        case .migrated(let version, let name):
+            tell("migrated") { writer in
+                writer.field("version", version)
+                writer.field("name", name)
+            }
+        case .swept(let items, let messages):
+            tell("swept") { writer in
+                writer.field("items", items)
+                writer.field("messages", messages)
+            }
+        // Only counted, by the metrics.
+        case .limited, .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed, .eventsSent:
+            break
+        }
+    }
+
+    private func tell(_ request: RequestObservation) {
+        tell("request", request.status >= 500 ? "error" : "info") { writer in
+            writer.field("requestId", request.requestID)
+            writer.field("method", request.method)
+            writer.field("route", request.route)
+            writer.field("status", request.status)
+            writer.field("milliseconds", Int(request.seconds * 1000))
+            writer.field("bytesIn", request.bytesIn)
+            writer.field("bytesOut", request.bytesOut)
+            writer.field("peer", request.peer)
+            if let client = request.client { writer.field("client", client) }
+            writer.field("ending", "\(request.ending)")
+        }
     }
 
     /// A line that is too long turns away hundreds a second: they are told of together, now and then.
@@ -42,12 +86,21 @@ public final class Log: Sendable {
             return mine.count
         }
         guard let due else { return }
-        var writer = JSONWriter()
+        tell("turned-away", "warning") { writer in
+            writer.field("queue", queue.rawValue)
+            writer.field("requests", due)
+        }
+    }
+
+    private func tell(
+        _ event: StaticString, _ level: StaticString = "info", _ fields: (inout JSONWriter) -> Void = { _ in }
+    ) {
+        var writer = JSONWriter(capacity: 512)
         writer.beginObject()
-        writer.field("time", now)
-        Self.event("turned-away", "warning", &writer)
-        writer.field("queue", queue.rawValue)
-        writer.field("requests", due)
+        writer.field("time", clock.now())
+        writer.field("level", "\(level)")
+        writer.field("event", "\(event)")
+        fields(&writer)
         writer.endObject()
         write(writer.finishLine())
     }
@@ -73,74 +126,5 @@ public final class Log: Sendable {
     private static func shortened(_ cause: String) -> String {
         guard cause.utf8.count > longestCause else { return cause }
         return String(decoding: cause.utf8.prefix(longestCause), as: UTF8.self) + "…"
-    }
-
-    private static func describe(_ observation: Observation, _ writer: inout JSONWriter) {
-        switch observation {
-        case .started(let address, let version):
-            event("started", "info", &writer)
-            writer.field("address", address)
-            writer.field("version", version)
-        case .draining: event("draining", "info", &writer)
-        case .stopped: event("stopped", "info", &writer)
-        case .request(let request): describe(request, &writer)
-        case .failed(let requestID, let route, let cause):
-            event("failed", "error", &writer)
-            writer.field("requestId", requestID)
-            writer.field("route", route)
-            writer.field("cause", shortened(cause))
-        case .faltered(let task, let cause):
-            event("faltered", "error", &writer)
-            writer.field("task", "\(task)")
-            writer.field("cause", shortened(cause))
-        case .recovered(let task):
-            event("recovered", "info", &writer)
-            writer.field("task", "\(task)")
-        case .advice(let words):
-            event("advice", "warning", &writer)
-            writer.field("words", "\(words)")
-        case .migrated(let version, let name):
-            event("migrated", "info", &writer)
-            writer.field("version", version)
-            writer.field("name", name)
-        case .swept(let items, let messages):
-            event("swept", "info", &writer)
-            writer.field("items", items)
-            writer.field("messages", messages)
-        case .turnedAway, .limited, .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed,
-            .eventsSent:
-            break
-        }
-    }
-
-    private static func event(_ name: StaticString, _ level: StaticString, _ writer: inout JSONWriter) {
-        writer.field("level", "\(level)")
-        writer.field("event", "\(name)")
-    }
-
-    private static func describe(_ request: RequestObservation, _ writer: inout JSONWriter) {
-        event("request", request.status >= 500 ? "error" : "info", &writer)
-        writer.field("requestId", request.requestID)
-        writer.field("method", request.method)
-        writer.field("route", request.route)
-        writer.field("status", request.status)
-        writer.field("milliseconds", Int(request.seconds * 1000))
-        writer.field("bytesIn", request.bytesIn)
-        writer.field("bytesOut", request.bytesOut)
-        writer.field("peer", request.peer)
-        if let client = request.client { writer.field("client", client) }
-        writer.field("ending", "\(request.ending)")
-    }
-}
-
-extension Observation {
-    /// By the metrics; thousands a second are not even put into words.
-    fileprivate var isOnlyCounted: Bool {
-        switch self {
-        case .turnedAway, .limited, .committed, .sequenced, .signedIn, .refreshRepeated, .streamOpened, .streamClosed,
-            .eventsSent:
-            true
-        case .started, .draining, .stopped, .request, .failed, .advice, .faltered, .recovered, .migrated, .swept: false
-        }
     }
 }

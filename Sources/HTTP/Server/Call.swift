@@ -214,17 +214,20 @@ final class Call: Sendable {
         let own = core.connections.add(copy: socket, of: connection)
         let served = state.withLock { state in
             state.isTakenOver = true
-            return Served(state, status: response.status, receivedAt: receivedAt)
+            state.status = response.status
+            return state
         }
         let stream = EventStream(
             source: source, engine: core.engine, isChunked: isChunked, socket: socket, head: response.head("OK")
-        ) { [core] isClean, bytes in
+        ) { [core, receivedAt] isClean, bytes in
             // What the client still sends must not reset what it has not read yet.
             if isClean { core.lingerer.keep(socket) }
             core.connections.remove(own)
             close(socket)
             core.gate.endRequest()
-            core.observe(served.exchange(by: own, responseBytes: bytes, end: isClean ? .completed : .aborted))
+            var served = served
+            served.responseBytes = bytes
+            core.observe(Exchange(served, on: own, since: receivedAt, end: isClean ? .completed : .aborted))
         }
         core.engine.post(.opened(stream))
     }
@@ -235,45 +238,25 @@ final class Call: Sendable {
         connection.expect(.idle, by: Monotonic.now() + core.timeouts.idle)
         let (last, wasWaiting) = state.withLock { state in
             drop(&state)
+            if state.status == 0 { state.status = status }
             defer { state.phase = .answered }
             return (state, state.phase == .suspended || state.phase == .resumed)
         }
         if wasWaiting { core.gate.leaveSuspension() }
         guard !last.isTakenOver else { return }
         core.gate.endRequest()
-        let served = Served(last, status: last.status != 0 ? last.status : status, receivedAt: receivedAt)
-        core.observe(
-            served.exchange(
-                by: connection, responseBytes: last.responseBytes,
-                end: connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted))
+        let end: Exchange.End = connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted
+        core.observe(Exchange(last, on: connection, since: receivedAt, end: end))
     }
+}
 
-    /// What is told of a request when it is over, which for a stream may be hours later.
-    private struct Served {
-        let method: String
-        let routePattern: String?
-        let status: Int
-        let receivedAt: Int64
-        let requestBytes: Int
-        let requestID: String
-        let client: Address?
-
-        init(_ state: State, status: Int, receivedAt: Int64) {
-            method = state.methodName
-            routePattern = state.routePattern
-            self.status = status
-            self.receivedAt = receivedAt
-            requestBytes = state.receivedBytes
-            requestID = state.requestID
-            client = state.client
-        }
-
-        func exchange(by connection: Connection, responseBytes: Int, end: Exchange.End) -> Exchange {
-            Exchange(
-                method: method, routePattern: routePattern, status: status, duration: Monotonic.now() - receivedAt,
-                requestBytes: requestBytes, responseBytes: responseBytes, requestID: requestID, peer: connection.peer,
-                client: client, end: end)
-        }
+extension Exchange {
+    fileprivate init(_ state: Call.State, on connection: Connection, since receivedAt: Int64, end: End) {
+        self.init(
+            method: state.methodName, routePattern: state.routePattern, status: state.status,
+            duration: Monotonic.now() - receivedAt, requestBytes: state.receivedBytes,
+            responseBytes: state.responseBytes, requestID: state.requestID, peer: connection.peer,
+            client: state.client, end: end)
     }
 }
 
