@@ -93,7 +93,7 @@ struct SendQueueTests {
     func tooLong() async {
         let queue = SendQueue(SendQueue.Bounds(batchMessages: 2, longestLine: .milliseconds(30)))
         await withTaskGroup(of: Bool.self) { group in
-            queue.noteBatch(took: .milliseconds(100))
+            for _ in 0..<16 { queue.noteBatch(took: .milliseconds(200)) }
             await enqueue([draft(1), draft(2)], in: queue, &group)
             await #expect(throws: Failure.self) { try await queue.send(draft(3)) }
             #expect(queue.figures.turnedAway == 1)

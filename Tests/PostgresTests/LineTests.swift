@@ -22,9 +22,11 @@ extension PostgresRoom {
             async throws
         {
             try await withPool(lanes: 1, adjust: { $0.longestLine = .milliseconds(30) }) { pool, _ in
-                // From this the pool knows what work takes here.
-                try await lend(pool) { connection throws(PostgresError) in
-                    try connection.execute("SELECT pg_sleep(0.05)")
+                // From these the pool knows what work takes here.
+                for _ in 0..<8 {
+                    try await lend(pool) { connection throws(PostgresError) in
+                        try connection.execute("SELECT pg_sleep(0.1)")
+                    }
                 }
                 let gate = Gate()
                 let occupied = try await occupy(pool, until: gate)

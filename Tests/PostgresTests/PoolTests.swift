@@ -31,8 +31,14 @@ extension PostgresRoom {
             }
         }
 
+        /// However slow the machine is, nobody is to be turned away.
+        private static func isPatient(_ settings: inout Pool.Settings) {
+            settings.longestLine = .seconds(60)
+            settings.waitFor = .seconds(60)
+        }
+
         @Test func `four lanes serve two hundred calls, each exactly once`() async throws {
-            try await withPool(lanes: 4) { pool, _ in
+            try await withPool(lanes: 4, adjust: Self.isPatient) { pool, _ in
                 try await lend(pool) { connection throws(PostgresError) in
                     try connection.script("CREATE TABLE call (n int8 PRIMARY KEY)")
                 }
@@ -59,7 +65,7 @@ extension PostgresRoom {
         }
 
         @Test func `two hundred questions are each answered, few of them alone`() async throws {
-            try await withPool(lanes: 2) { pool, _ in
+            try await withPool(lanes: 2, adjust: Self.isPatient) { pool, _ in
                 let answers = try await withThrowingTaskGroup(of: (Int, [Int]).self) { group in
                     for number in 0..<200 {
                         group.addTask {
