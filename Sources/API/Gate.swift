@@ -21,7 +21,7 @@ public enum Standing: Sendable {
 }
 
 /// What stands in front of every endpoint.
-public struct Gate: Sendable {
+public final class Gate: Sendable {
     public let authenticator: any Authenticator
     public let observe: Observe
     /// What one account may ask on this node, whatever it is.
@@ -56,18 +56,23 @@ public struct Gate: Sendable {
     }
 }
 
-struct GuardedHandler<E: Endpoint>: Handler {
-    let endpoint: E
-    let gate: Gate
-    /// Who was found to be calling when the head was read.
-    var admitted: Caller?
+/// Classes, since handlers are handed on with every request.
+final class GuardedHandler<E: Endpoint>: Handler {
+    private let endpoint: E
+    private let gate: Gate
+
+    init(endpoint: E, gate: Gate) {
+        self.endpoint = endpoint
+        self.gate = gate
+    }
 
     func admit(_ head: RequestHead) -> Admission {
         do throws(Failure) {
             guard case .proven(let caller) = try gate.authenticator.judge(try head.bearerToken(), requestID: head.id)
             else { return .admitted(self) }
             try E.access.check(caller)
-            return .admitted(GuardedHandler(endpoint: endpoint, gate: gate, admitted: caller))
+            // Without a body there is no time between head and end in which a session could end.
+            return .admitted(head.announcesBody ? self : Admitted(handler: self, caller: caller))
         } catch {
             return .refused(gate.answer(error, to: head))
         }
@@ -75,24 +80,27 @@ struct GuardedHandler<E: Endpoint>: Handler {
 
     func handle(_ request: Request) -> Outcome {
         do throws(Failure) {
-            guard let caller = try caller(of: request), caller.device != nil || !E.access.needsDevice else {
-                return .later { await confirmAndRespond(to: request) }
+            let standing = try gate.authenticator.judge(try request.head.bearerToken(), requestID: request.head.id)
+            guard case .proven(let caller) = standing else {
+                return .later { await self.confirmAndRespond(to: request) }
             }
-            try gate.pass(caller, E.access)
-            if let response = try endpoint.immediate(to: request, from: caller) { return .now(response) }
-            return .later { await respond(to: request, from: caller) }
+            return handle(request, from: caller)
         } catch {
             return .now(gate.answer(error, to: request.head))
         }
     }
 
-    /// Nothing when that cannot be said without waiting.
-    private func caller(of request: Request) throws(Failure) -> Caller? {
-        // Without a body there was no time between head and end in which a session could have ended.
-        if let admitted, !request.head.announcesBody { return admitted }
-        let standing = try gate.authenticator.judge(try request.head.bearerToken(), requestID: request.head.id)
-        guard case .proven(let caller) = standing else { return nil }
-        return caller
+    fileprivate func handle(_ request: Request, from caller: Caller) -> Outcome {
+        do throws(Failure) {
+            guard caller.device != nil || !E.access.needsDevice else {
+                return .later { await self.confirmAndRespond(to: request) }
+            }
+            try gate.pass(caller, E.access)
+            if let response = try endpoint.immediate(to: request, from: caller) { return .now(response) }
+            return .later { await self.respond(to: request, from: caller) }
+        } catch {
+            return .now(gate.answer(error, to: request.head))
+        }
     }
 
     private func confirmAndRespond(to request: Request) async -> Response {
@@ -116,6 +124,19 @@ struct GuardedHandler<E: Endpoint>: Handler {
             return gate.answer(error, to: request.head)
         }
     }
+}
+
+/// The handler of one request, whose caller was found when its head was read.
+private final class Admitted<E: Endpoint>: Handler {
+    private let handler: GuardedHandler<E>
+    private let caller: Caller
+
+    init(handler: GuardedHandler<E>, caller: Caller) {
+        self.handler = handler
+        self.caller = caller
+    }
+
+    func handle(_ request: Request) -> Outcome { handler.handle(request, from: caller) }
 }
 
 struct OpenHandler<E: OpenEndpoint>: Handler {

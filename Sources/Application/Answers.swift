@@ -1,12 +1,26 @@
 import Domain
 import HTTP
+import Synchronization
 import Wire
 
 /// How requests get their ids: the client's own when it is well-formed, else a new one.
-enum RequestID {
-    static func choose(_ headers: Headers, _ new: () -> UUID) -> String {
-        if let given = headers["request-id"], isWellFormed(given) { return given }
-        return new().description
+///
+/// The new ones are time-ordered (RFC 9562 §5.7) and count up from something random (§6.2, method 2): they have to differ,
+/// nobody must be unable to guess them, and each is spared a call of the system.
+final class RequestIDs: Sendable {
+    private let clock: any Clock
+    private let start: UUID
+    private let count = Atomic<UInt64>(0)
+
+    init(clock: any Clock, entropy: any Entropy) {
+        self.clock = clock
+        start = entropy.uuid(at: clock.now())
+    }
+
+    func choose(_ headers: Headers) -> String {
+        if let given = headers["request-id"], Self.isWellFormed(given) { return given }
+        let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
+        return UUID.v7(milliseconds: clock.now().milliseconds, entropy: (start.high, start.low &+ number)).description
     }
 
     /// 1 to 128 of letters, digits and `-._~`: nothing that could mean something in a log.

@@ -6,16 +6,17 @@ import Wire
 /// The log: one JSON object per line on standard error, made from observations alone.
 ///
 /// It can hold no secret because an observation has no place for one: requests are told by their pattern, never by their
-/// URL, headers or body, and causes name no values.
+/// URL, headers or body, and causes name no values. Lines of requests that went well come some milliseconds late, together;
+/// all others are there when `note` returns, behind what came before them.
 public final class Log: Sendable {
-    private let descriptor: Int32
+    private let output: LineWriter
     private let clock: any Clock
     /// Requests turned away by each line since that was last told, and when.
     private let turnedAway = Mutex<[Queue: (count: Int, toldAt: Instant?)]>([:])
     private static let pause = Duration.seconds(10)
 
     public init(descriptor: Int32 = STDERR_FILENO, clock: any Clock) {
-        self.descriptor = descriptor
+        output = LineWriter(descriptor)
         self.clock = clock
     }
 
@@ -39,10 +40,10 @@ public final class Log: Sendable {
         case .advice(let words): tell("advice", "warning") { $0.field("words", "\(words)") }
         case .faltered(let task, let cause):
             tell("faltered", "error") { writer in
-                writer.field("task", "\(task)")
+                writer.field("task", plain: task)
                 writer.field("cause", Self.shortened(cause))
             }
-        case .recovered(let task): tell("recovered") { $0.field("task", "\(task)") }
+        case .recovered(let task): tell("recovered") { $0.field("task", plain: task) }
         case .migrated(let version, let name):
             tell("migrated") { writer in
                 writer.field("version", version)
@@ -60,7 +61,8 @@ public final class Log: Sendable {
     }
 
     private func tell(_ request: RequestObservation) {
-        tell("request", request.status >= 500 ? "error" : "info") { writer in
+        let isOurs = request.status >= 500
+        let line = line("request", isOurs ? "error" : "info") { writer in
             writer.field("requestId", request.requestID)
             writer.field("method", request.method)
             writer.field("route", request.route)
@@ -70,8 +72,9 @@ public final class Log: Sendable {
             writer.field("bytesOut", request.bytesOut)
             writer.field("peer", request.peer)
             if let client = request.client { writer.field("client", client) }
-            writer.field("ending", "\(request.ending)")
+            writer.field("ending", plain: request.ending)
         }
+        if isOurs { output.write(line) } else { output.writeSoon(line) }
     }
 
     /// A line that is too long turns away hundreds a second: they are told of together, now and then.
@@ -95,32 +98,21 @@ public final class Log: Sendable {
     private func tell(
         _ event: StaticString, _ level: StaticString = "info", _ fields: (inout JSONWriter) -> Void = { _ in }
     ) {
+        output.write(line(event, level, fields))
+    }
+
+    private func line(_ event: StaticString, _ level: StaticString, _ fields: (inout JSONWriter) -> Void) -> [UInt8] {
         var writer = JSONWriter(capacity: 512)
         writer.beginObject()
         writer.field("time", clock.now())
-        writer.field("level", "\(level)")
-        writer.field("event", "\(event)")
+        writer.field("level", plain: level)
+        writer.field("event", plain: event)
         fields(&writer)
         writer.endObject()
-        write(writer.finishLine())
+        return writer.finishLine()
     }
 
-    /// Writes a line whole, without a lock: a request would wait for another's system call.
-    ///
-    /// The system keeps threads' lines apart: it writes to a file in one piece, and to a pipe up to `PIPE_BUF`, which no line
-    /// reaches (`longestCause`).
-    private func write(_ line: [UInt8]) {
-        var rest = line[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            // Nobody is left to tell that the log cannot be written.
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    /// In bytes; escaped, each may become six.
+    /// In bytes; escaped, each may become six, and a line must not be longer than what is written in one piece.
     private static let longestCause = 512
 
     private static func shortened(_ cause: String) -> String {

@@ -41,6 +41,7 @@ final class Wiring: Sendable {
     private let passwordLanes: LaneGroup
     private let entropy = SystemEntropy()
     private let clock: any Clock
+    private let requestIDs: RequestIDs
 
     /// - Throws: `RootKeyFault` when the root key cannot be read.
     init(
@@ -48,6 +49,7 @@ final class Wiring: Sendable {
     ) throws {
         self.settings = settings
         self.clock = clock
+        requestIDs = RequestIDs(clock: clock, entropy: entropy)
         let metrics = Metrics()
         let observe: Observe = { observation in
             metrics.note(observation)
@@ -172,7 +174,7 @@ final class Wiring: Sendable {
             settings: settings, router: router,
             refuse: { refusal, id in Problem.response(to: refusal, requestID: id) },
             observe: { [observe] exchange in observe(.request(RequestObservation(exchange))) },
-            requestID: { [clock, entropy] headers in RequestID.choose(headers) { entropy.uuid(at: clock.now()) } },
+            requestID: { [requestIDs] headers in requestIDs.choose(headers) },
             decorate: { response, head in response.decorate(for: head) })
     }
 

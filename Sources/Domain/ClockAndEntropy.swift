@@ -13,9 +13,9 @@ public protocol Entropy: Sendable {
 extension Entropy {
     /// A time-ordered UUID (RFC 9562 §5.7).
     public func uuid(at instant: Instant) -> UUID {
-        let random = bytes(16)
-        func word(_ from: Int) -> UInt64 { random[from..<from + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-        return UUID.v7(milliseconds: instant.milliseconds, entropy: (word(0), word(8)))
+        var random: (UInt64, UInt64) = (0, 0)
+        for byte in bytes(16) { random = (random.0 << 8 | random.1 >> 56, random.1 << 8 | UInt64(byte)) }
+        return UUID.v7(milliseconds: instant.milliseconds, entropy: random)
     }
 
     public func id<Subject>(at instant: Instant) -> ID<Subject> { ID(uuid(at: instant)) }

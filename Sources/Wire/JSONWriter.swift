@@ -67,6 +67,11 @@ public struct JSONWriter: Sendable {
         bytes.append(Ascii.quote)
     }
 
+    /// Writes a string that needs no escaping, as `key(_: StaticString)`.
+    public mutating func string(_ value: StaticString) {
+        quoted { bytes in value.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+    }
+
     /// Writes a string of standard base64.
     public mutating func base64(_ value: [UInt8]) {
         quoted { Base64.write(value, to: &$0) }
@@ -139,6 +144,11 @@ public struct JSONWriter: Sendable {
 extension JSONWriter {
     public mutating func field(_ name: StaticString, _ value: String?) {
         guard let value else { return }
+        key(name)
+        string(value)
+    }
+
+    public mutating func field(_ name: StaticString, plain value: StaticString) {
         key(name)
         string(value)
     }

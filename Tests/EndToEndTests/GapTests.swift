@@ -7,7 +7,7 @@ import Wire
 
 @Suite("What a mailbox had no room or time for, as REST and event streams tell of it")
 struct GapTests {
-    @Test("More items than a mailbox holds are a gap `trimmed`", .timeLimit(.minutes(1)))
+    @Test("More items than a mailbox holds are a gap `trimmed`", .timeLimit(.minutes(5)))
     func items() async throws {
         try await TestServer.with({ $0.mailboxItems = 5 }) { server in
             let cast = try await Cast.gather(on: server)
@@ -16,7 +16,7 @@ struct GapTests {
         }
     }
 
-    @Test("More bytes than a mailbox holds are a gap `trimmed` after the next sweep", .timeLimit(.minutes(2)))
+    @Test("More bytes than a mailbox holds are a gap `trimmed` after the next sweep", .timeLimit(.minutes(5)))
     func bytes() async throws {
         let change = { (settings: inout Settings) in
             settings.ciphertextBytes = 1_000
@@ -34,7 +34,7 @@ struct GapTests {
         }
     }
 
-    @Test("What outlived its time is a gap `expired`", .timeLimit(.minutes(1)))
+    @Test("What outlived its time is a gap `expired`", .timeLimit(.minutes(5)))
     func days() async throws {
         try await TestServer.with { server in
             let cast = try await Cast.gather(on: server)

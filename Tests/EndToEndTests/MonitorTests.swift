@@ -12,6 +12,7 @@ import Testing
         } _: { server in
             let port = try #require(server.monitorPort)
             let main = server.port
+            try await until("ready") { try await server.client.send("GET", "/readyz").status == 200 }
             let (taken, waiting) = try await blocking {
                 let taken = try (0..<8).map { _ in try RawClient(port: main) }
                 for client in taken {

@@ -5,7 +5,7 @@ import Wire
 
 @Suite("Event streams of a whole server")
 struct StreamTests {
-    @Test("A stream that its client left is forgotten, with the mailbox it followed", .timeLimit(.minutes(1)))
+    @Test("A stream that its client left is forgotten, with the mailbox it followed", .timeLimit(.minutes(5)))
     func forgotten() async throws {
         try await TestServer.with { server in
             let cast = try await Cast.gather(on: server)
@@ -20,7 +20,7 @@ struct StreamTests {
         }
     }
 
-    @Test("A device has four streams, and a fifth when one of them is closed", .timeLimit(.minutes(1)))
+    @Test("A device has four streams, and a fifth when one of them is closed", .timeLimit(.minutes(5)))
     func bounded() async throws {
         try await TestServer.with { server in
             let cast = try await Cast.gather(on: server)
@@ -36,7 +36,7 @@ struct StreamTests {
         }
     }
 
-    @Test("A backlog far larger than what may wait for a stream arrives whole and in order", .timeLimit(.minutes(2)))
+    @Test("A backlog far larger than what may wait for a stream arrives whole and in order", .timeLimit(.minutes(5)))
     func backlog() async throws {
         try await TestServer.with { server in
             let cast = try await Cast.gather(on: server)

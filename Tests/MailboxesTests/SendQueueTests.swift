@@ -64,7 +64,7 @@ struct SendQueueTests {
 
     @Test("two sends of one id are never in one batch")
     func sameKey() async {
-        let queue = SendQueue()
+        let queue = SendQueue(SendQueue.Bounds(longestLine: .seconds(3600), patience: .seconds(3600)))
         await withTaskGroup(of: Bool.self) { group in
             await enqueue([draft(1)], in: queue, &group)
             await enqueue([draft(1), draft(2)], in: queue, &group)
@@ -78,7 +78,8 @@ struct SendQueueTests {
 
     @Test("a full queue refuses at once and takes again when there is room")
     func full() async {
-        let queue = SendQueue(SendQueue.Bounds(messages: 2))
+        let queue = SendQueue(
+            SendQueue.Bounds(messages: 2, longestLine: .seconds(3600), patience: .seconds(3600)))
         await withTaskGroup(of: Bool.self) { group in
             await enqueue([draft(1), draft(2)], in: queue, &group)
             await #expect(throws: Failure.self) { try await queue.send(draft(3)) }
@@ -93,7 +94,7 @@ struct SendQueueTests {
     func tooLong() async {
         let queue = SendQueue(SendQueue.Bounds(batchMessages: 2, longestLine: .milliseconds(30)))
         await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<16 { queue.noteBatch(took: .milliseconds(200)) }
+            for _ in 0..<2 { queue.noteBatch(took: .milliseconds(100)) }
             await enqueue([draft(1), draft(2)], in: queue, &group)
             await #expect(throws: Failure.self) { try await queue.send(draft(3)) }
             #expect(queue.figures.turnedAway == 1)
@@ -127,7 +128,7 @@ struct SendQueueTests {
 
     @Test("a closed queue refuses what comes and still hands out what waits")
     func closed() async {
-        let queue = SendQueue()
+        let queue = SendQueue(SendQueue.Bounds(longestLine: .seconds(3600), patience: .seconds(3600)))
         await withTaskGroup(of: Bool.self) { group in
             await enqueue([draft(1)], in: queue, &group)
             queue.close()
@@ -141,7 +142,7 @@ struct SendQueueTests {
 
     @Test("a waiting committer is woken by a message and by closing")
     func wakes() async {
-        let queue = SendQueue()
+        let queue = SendQueue(SendQueue.Bounds(longestLine: .seconds(3600), patience: .seconds(3600)))
         let committer = Task { await queue.batch() }
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { (try? await queue.send(draft(1))) != nil }

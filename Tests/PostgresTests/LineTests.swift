@@ -23,9 +23,9 @@ extension PostgresRoom {
         {
             try await withPool(lanes: 1, adjust: { $0.longestLine = .milliseconds(30) }) { pool, _ in
                 // From these the pool knows what work takes here.
-                for _ in 0..<8 {
+                for _ in 0..<2 {
                     try await lend(pool) { connection throws(PostgresError) in
-                        try connection.execute("SELECT pg_sleep(0.1)")
+                        try connection.execute("SELECT pg_sleep(0.05)")
                     }
                 }
                 let gate = Gate()

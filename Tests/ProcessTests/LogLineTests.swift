@@ -6,7 +6,7 @@ import TestKit
 import Testing
 import Wire
 
-@Suite(.timeLimit(.minutes(1))) struct LogLineTests {
+@Suite(.timeLimit(.minutes(5))) struct LogLineTests {
     @Test("Lines that many threads write at once stay whole, the longest too", arguments: [true, false])
     func whole(isPipe: Bool) async throws {
         let folder = try #require(makeTemporaryFolder("enfilade-log-"))
@@ -41,6 +41,34 @@ import Wire
         let lines = bytes.split(separator: 0x0A).map { try? JSON.parse(Array($0)) }
         #expect(lines.count == 1_600)
         #expect(lines.allSatisfy { $0?["cause"]?.text?.hasSuffix("…") == true })
+    }
+
+    @Test("Lines of requests come by themselves, all of them, whole and before what is told after them")
+    func gathered() async throws {
+        let folder = try #require(makeTemporaryFolder("enfilade-log-"))
+        defer {
+            unlink("\(folder)/log")
+            rmdir(folder)
+        }
+        let path = "\(folder)/log"
+        let log = Log(descriptor: open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600), clock: SystemClock())
+        for number in 1...100 { log.note(.request(Self.request("\(number)"))) }
+        try await until("a hundred lines") { Self.lines(path).count == 100 }
+        log.note(.request(Self.request("101")))
+        log.note(.stopped)
+        let lines = Self.lines(path)
+        #expect(lines.compactMap { $0?["requestId"]?.text } == (1...101).map(String.init))
+        #expect(lines.last??["event"] == "stopped")
+    }
+
+    private static func request(_ id: String) -> RequestObservation {
+        RequestObservation(
+            method: "GET", route: "/v1/session", status: 200, seconds: 0, requestID: id, peer: "192.0.2.1", client: nil,
+            bytesIn: 0, bytesOut: 0, ending: "completed")
+    }
+
+    private static func lines(_ path: String) -> [JSON?] {
+        readAll(path).split(separator: 0x0A).map { try? JSON.parse(Array($0)) }
     }
 
     private static func readAll(_ path: String) -> [UInt8] {

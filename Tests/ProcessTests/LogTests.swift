@@ -8,7 +8,7 @@ import Wire
 @Suite struct LogTests {
     @Test(
         "The log of a whole story has one line for each request, every line one JSON object, and none of the secrets",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func story() async throws {
         let scratch = try Scratch()
         let database = try await Template.shared.copy()
@@ -132,7 +132,7 @@ import Wire
         return String(decoding: bytes[..<count].filter { $0 > 0x20 }, as: UTF8.self)
     }
 
-    @Test("A database that cannot be reached is told without its password", .timeLimit(.minutes(1)))
+    @Test("A database that cannot be reached is told without its password", .timeLimit(.minutes(5)))
     func unreachable() async throws {
         var environment = try Template.environment(for: "no_such_database")
         environment["ENFILADE_DATABASE_URL"] =
@@ -146,7 +146,7 @@ import Wire
 
     @Test(
         "A database's address that is misspelt, or whose password is refused, is told without any part of it",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [
             // libpq takes parts of these passwords for a host, a port or an option, and quotes them.
             "postgresql://enfilade_app:hunter@two-secret@127.0.0.1:1/nowhere",

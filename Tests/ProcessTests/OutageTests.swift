@@ -6,7 +6,7 @@ import Wire
 @Suite(.serialized) struct OutageTests {
     @Test(
         "While PostgreSQL is away requests are told so at once; service returns by itself, and nothing is lost",
-        .timeLimit(.minutes(3)))
+        .timeLimit(.minutes(5)))
     func outage() async throws {
         let scratch = try Scratch()
         let postgres = try await PrivatePostgres.make(in: scratch)
@@ -88,7 +88,7 @@ import Wire
 
     @Test(
         "Started before PostgreSQL, the server waits, says so once, and serves; SIGTERM ends the wait",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func earlyStart() async throws {
         let scratch = try Scratch()
         let postgres = try await PrivatePostgres.make(in: scratch)

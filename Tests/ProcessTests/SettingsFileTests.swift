@@ -130,7 +130,7 @@ import Wire
         #expect(!outcome.output.contains("PASSWORD@"))
     }
 
-    @Test("A server runs on a file alone, and its environment holds no secret", .timeLimit(.minutes(1)))
+    @Test("A server runs on a file alone, and its environment holds no secret", .timeLimit(.minutes(5)))
     func serves() async throws {
         let scratch = try Scratch()
         let database = try await Template.shared.copy()

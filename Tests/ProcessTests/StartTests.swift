@@ -22,7 +22,7 @@ import Wire
         return try await Binary.run(["serve"], environment.merging(changes) { $1 })
     }
 
-    @Test("Migrating twice applies everything once", .timeLimit(.minutes(1)))
+    @Test("Migrating twice applies everything once", .timeLimit(.minutes(5)))
     func migrateTwice() async throws {
         let database = try await Self.emptyDatabase()
         let environment = try Template.environment(for: database)
@@ -38,7 +38,7 @@ import Wire
     }
 
     @Test(
-        "Two that migrate at once take turns: both succeed, and each migration is applied once", .timeLimit(.minutes(1))
+        "Two that migrate at once take turns: both succeed, and each migration is applied once", .timeLimit(.minutes(5))
     )
     func migrateAtOnce() async throws {
         let database = try await Self.emptyDatabase()
@@ -55,7 +55,7 @@ import Wire
         try await Template.drop(database)
     }
 
-    @Test("A server on a database without the schema says to run migrate", .timeLimit(.minutes(1)))
+    @Test("A server on a database without the schema says to run migrate", .timeLimit(.minutes(5)))
     func unmigrated() async throws {
         let database = try await Self.emptyDatabase()
         let outcome = try await Self.serve(on: database)
@@ -70,7 +70,7 @@ import Wire
         try await Template.drop(database)
     }
 
-    @Test("A newer schema is served from, unless one of its migrations is breaking", .timeLimit(.minutes(1)))
+    @Test("A newer schema is served from, unless one of its migrations is breaking", .timeLimit(.minutes(5)))
     func newerSchema() async throws {
         let database = try await Template.shared.copy()
         let insert = "INSERT INTO schema_migration (version, name, checksum, is_breaking, applied_at) VALUES "
@@ -91,7 +91,7 @@ import Wire
         try await Template.drop(database)
     }
 
-    @Test("A migration that was applied with other content stops the start", .timeLimit(.minutes(1)))
+    @Test("A migration that was applied with other content stops the start", .timeLimit(.minutes(5)))
     func altered() async throws {
         let database = try await Template.shared.copy()
         _ = try await Self.sql("UPDATE schema_migration SET checksum = '\\x00' WHERE version = 2", in: database)
@@ -106,7 +106,7 @@ import Wire
 
     @Test(
         "A port that is taken, an address that is none, a key that is missing: one line and exit status 1",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func faults() async throws {
         let database = try await Template.shared.copy()
         let server = try await ServerProcess.start(on: database)
@@ -127,7 +127,7 @@ import Wire
         try await Template.drop(database)
     }
 
-    @Test("Another root key than the one the database was made with is refused at start", .timeLimit(.minutes(1)))
+    @Test("Another root key than the one the database was made with is refused at start", .timeLimit(.minutes(5)))
     func otherKey() async throws {
         let scratch = try Scratch()
         let database = try await Template.shared.copy()
@@ -142,7 +142,7 @@ import Wire
         try await Template.drop(database)
     }
 
-    @Test("An administrator is made once; what is wrong with the name or the password is said", .timeLimit(.minutes(1)))
+    @Test("An administrator is made once; what is wrong with the name or the password is said", .timeLimit(.minutes(5)))
     func administrator() async throws {
         let scratch = try Scratch()
         let database = try await Template.shared.copy()
@@ -180,7 +180,7 @@ import Wire
 
     @Test(
         "After a restore everybody has to sign in again, and devices are told that the past has changed",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(5)))
     func restored() async throws {
         let database = try await Template.shared.copy()
         var server = try await ServerProcess.start(on: database)

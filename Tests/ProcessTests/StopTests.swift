@@ -8,7 +8,7 @@ import Wire
     private static let limit = 32
     private static let lane = Lane(name: "crowd")
 
-    @Test("Three times as many connections as are accepted at once are all answered", .timeLimit(.minutes(2)))
+    @Test("Three times as many connections as are accepted at once are all answered", .timeLimit(.minutes(5)))
     func crowd() async throws {
         try await withServer { server, cast in
             let token = cast.admin.accessToken
@@ -29,7 +29,7 @@ import Wire
 
     @Test(
         "Stopped under three times the accept limit, the server finishes, says goodbye, and resets nobody",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func stopUnderLoad() async throws {
         try await withServer { server, cast in
             var streams: [EventReader] = []

@@ -5,7 +5,7 @@ import Testing
 
 /// The program under systemd, or whatever else starts it as systemd does.
 @Suite struct SupervisorTests {
-    @Test("It says when it serves, that it is well, and when it stops", .timeLimit(.minutes(2)))
+    @Test("It says when it serves, that it is well, and when it stops", .timeLimit(.minutes(5)))
     func notifications() async throws {
         let scratch = try Scratch()
         let ear = try Ear(at: scratch.path + "/notify")
@@ -27,7 +27,7 @@ import Testing
 
     @Test(
         "Restarted on a socket that somebody else holds, it refuses nobody: who comes in between waits",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func restart() async throws {
         let socket = try ListeningSocket()
         let database = try await Template.shared.copy()
@@ -51,7 +51,7 @@ import Testing
         try await Template.drop(database)
     }
 
-    @Test("A socket meant for another process is left alone; more than one is refused", .timeLimit(.minutes(1)))
+    @Test("A socket meant for another process is left alone; more than one is refused", .timeLimit(.minutes(5)))
     func otherSockets() async throws {
         let database = try await Template.shared.copy()
         let server = try await ServerProcess.start(on: database, ["LISTEN_FDS": "1", "LISTEN_PID": "1"])

@@ -18,12 +18,17 @@ public struct Address: Sendable, Hashable, CustomStringConvertible {
     public var text: String {
         guard bytes.count == 16 else {
             // At most 15 bytes, which a string holds without memory of its own: every request's log line has one.
-            var text = ""
-            for byte in bytes {
-                if !text.isEmpty { text += "." }
-                text += String(byte)
+            return String(unsafeUninitializedCapacity: 15) { digits in
+                var count = 0
+                for (index, byte) in bytes.prefix(4).enumerated() {
+                    if index > 0 { digits[count] = 0x2E; count += 1 }
+                    if byte > 99 { digits[count] = 0x30 + byte / 100; count += 1 }
+                    if byte > 9 { digits[count] = 0x30 + byte / 10 % 10; count += 1 }
+                    digits[count] = 0x30 + byte % 10
+                    count += 1
+                }
+                return count
             }
-            return text
         }
         var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(AF_INET6, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "::" }

@@ -39,13 +39,6 @@ public final class RequestHead: Sendable {
         self.id = id
     }
 
-    /// The same request once its route is known.
-    func routed(to pattern: String, _ parameters: [(name: String, value: String)]) -> RequestHead {
-        RequestHead(
-            method: method, rawPath: rawPath, isHead: isHead, query: query, headers: headers, parameters: parameters,
-            routePattern: pattern, peer: peer, minorVersion: minorVersion, receivedAt: receivedAt, id: id)
-    }
-
     /// Whether something may come between the head and the end, even if it is nothing in the end (RFC 9112 §6).
     public var announcesBody: Bool { headers["Transfer-Encoding"] != nil || headers["Content-Length"] != nil }
 

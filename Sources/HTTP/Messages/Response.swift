@@ -17,7 +17,7 @@ public struct Response: Sendable {
 
     public init(status: Int, headers: [(String, String)] = [], body: Body = .empty) {
         self.status = status
-        self.headers = headers.map(Response.clean)
+        self.headers = headers.allSatisfy(Response.isClean) ? headers : headers.map(Response.clean)
         self.body = body
     }
 
@@ -26,7 +26,7 @@ public struct Response: Sendable {
     }
 
     public mutating func add(_ name: String, _ value: String) {
-        headers.append(Response.clean((name, value)))
+        headers.append(Response.isClean((name, value)) ? (name, value) : Response.clean((name, value)))
     }
 
     /// Replaces every field of this name.
@@ -35,10 +35,12 @@ public struct Response: Sendable {
         add(name, value)
     }
 
+    private static func isClean(_ field: (String, String)) -> Bool {
+        Text.isToken(field.0) && Text.isFieldValue(field.1)
+    }
+
     /// Control characters in values become spaces, and bytes that are no token in names become `-`.
     private static func clean(_ field: (String, String)) -> (String, String) {
-        let isPlain = field.0.utf8.allSatisfy(Text.isTokenByte) && field.1.utf8.allSatisfy(Text.isFieldByte)
-        guard !isPlain else { return field }
         let name = field.0.utf8.map { Text.isTokenByte($0) ? $0 : 0x2D }
         let value = field.1.utf8.map { Text.isFieldByte($0) ? $0 : 0x20 }
         return (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))

@@ -27,6 +27,20 @@ enum Text {
         byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
     }
 
+    // Loops over spans, which unlike closures over strings are never left uncompiled for their types.
+
+    static func isToken(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices where !isTokenByte(bytes[index]) { return false }
+        return true
+    }
+
+    static func isFieldValue(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices where !isFieldByte(bytes[index]) { return false }
+        return true
+    }
+
     /// The text without spaces and tabs at its ends.
     static func trimmed(_ text: Substring) -> Substring {
         // Byte by byte: a blank and a combining accent behind it are one Character, and would go together.

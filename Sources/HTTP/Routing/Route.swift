@@ -49,6 +49,11 @@ struct Pattern: Sendable {
     enum Segment: Sendable, Equatable {
         case literal(String)
         case parameter(String)
+
+        var isParameter: Bool {
+            if case .parameter = self { return true }
+            return false
+        }
     }
 
     let segments: [Segment]

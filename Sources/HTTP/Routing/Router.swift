@@ -14,6 +14,8 @@ public struct Router: Sendable {
         let route: Route
         let pattern: Pattern
         let handler: any Handler
+
+        fileprivate var hasParameters: Bool { pattern.segments.contains { $0.isParameter } }
     }
 
     /// A piece of a path as it was sent, and what it means as a parameter.
@@ -30,6 +32,8 @@ public struct Router: Sendable {
 
     let entries: [Entry]
     private var nodes = [Node()]
+    /// Where the patterns without parameters lead, by their path.
+    private var plain: [String: [Int]] = [:]
 
     /// Every method and pattern, in the order given; GET routes also serve HEAD.
     public var table: [(Method, String)] {
@@ -50,6 +54,9 @@ public struct Router: Sendable {
         }
         self.entries = entries
         for (index, entry) in entries.enumerated() { insert(entry.pattern, index) }
+        for pattern in entries.lazy.map(\.route.pattern) where !pattern.utf8.contains(0x7B) {
+            plain[pattern] = Router.split(pattern).map(terminals)
+        }
     }
 
     private mutating func insert(_ pattern: Pattern, _ index: Int) {
@@ -77,18 +84,24 @@ public struct Router: Sendable {
 
     /// Finds the route of a raw path, which is split before anything in it is decoded.
     func match(_ method: Method, _ rawPath: String) -> Match {
+        // Another pattern may match the same path, with another method: then its parameters are wanted.
+        if let reached = plain[rawPath], let index = index(of: method, in: reached), !entries[index].hasParameters {
+            return .found(index, parameters: [])
+        }
         guard let segments = Router.split(rawPath) else { return .malformed }
         let reached = terminals(segments)
         guard !reached.isEmpty else { return .missing }
-        let wanted = method == .head ? .get : method
-        guard let index = reached.first(where: { entries[$0].route.method == wanted }) else {
-            return .notAllowed(allowed(reached))
-        }
+        guard let index = index(of: method, in: reached) else { return .notAllowed(allowed(reached)) }
         var parameters: [(name: String, value: String)] = []
         for (segment, value) in zip(entries[index].pattern.segments, segments) {
             if case .parameter(let name) = segment { parameters.append((name, value.decoded)) }
         }
         return .found(index, parameters: parameters)
+    }
+
+    private func index(of method: Method, in reached: [Int]) -> Int? {
+        let wanted = method == .head ? .get : method
+        return reached.first { entries[$0].route.method == wanted }
     }
 
     /// Methods for `OPTIONS *`.

@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import Lanes
 import Synchronization
 
 /// One request on its way through the library's callbacks.
@@ -141,7 +142,7 @@ final class Call: Sendable {
             state.handle = UInt(bitPattern: handle)
             MHD_suspend_connection(handle)
         }
-        Task(executorPreference: core.sameThread) { self.resume(with: await closure()) }
+        core.runners.run { self.resume(with: await closure()) }
         return .YES
     }
 
@@ -236,22 +237,24 @@ final class Call: Sendable {
     func complete(wasCompleted: Bool, status: Int) {
         connection.call = nil
         connection.expect(.idle, by: Monotonic.now() + core.timeouts.idle)
-        let (last, wasWaiting) = state.withLock { state in
+        let end: Exchange.End = connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted
+        let (exchange, wasWaiting) = state.withLock { state in
             drop(&state)
             if state.status == 0 { state.status = status }
-            defer { state.phase = .answered }
-            return (state, state.phase == .suspended || state.phase == .resumed)
+            let wasWaiting = state.phase == .suspended || state.phase == .resumed
+            state.phase = .answered
+            let exchange = state.isTakenOver ? nil : Exchange(state, on: connection, since: receivedAt, end: end)
+            return (exchange, wasWaiting)
         }
         if wasWaiting { core.gate.leaveSuspension() }
-        guard !last.isTakenOver else { return }
+        guard let exchange else { return }
         core.gate.endRequest()
-        let end: Exchange.End = connection.wasCut ? .timeout : wasCompleted ? .completed : .aborted
-        core.observe(Exchange(last, on: connection, since: receivedAt, end: end))
+        core.observe(exchange)
     }
 }
 
 extension Exchange {
-    fileprivate init(_ state: Call.State, on connection: Connection, since receivedAt: Int64, end: End) {
+    fileprivate init(_ state: borrowing Call.State, on connection: Connection, since receivedAt: Int64, end: End) {
         self.init(
             method: state.methodName, routePattern: state.routePattern, status: state.status,
             duration: Monotonic.now() - receivedAt, requestBytes: state.receivedBytes,

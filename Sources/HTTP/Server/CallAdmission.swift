@@ -8,7 +8,8 @@ extension Call {
     private struct Reading {
         var head: RequestHead
         var method: Method?
-        var form: Target.Form
+        /// What the path leads to; nil for `*`, and when there is something to refuse.
+        var match: Router.Match?
         var framing: HeadReader.Framing
         var refusal: Refusal?
 
@@ -34,10 +35,10 @@ extension Call {
     func begin(
         _ handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
     ) -> MHD_Result {
-        var reading = read(handle, method: method, version: version)
+        let reading = read(handle, method: method, version: version)
         let decision: Decision
         do throws(Refusal) {
-            decision = try decide(&reading)
+            decision = try decide(reading)
         } catch {
             let response = core.refusal(error, reading.head.id)
             remember(reading, handler: nil, limit: 0)
@@ -88,11 +89,7 @@ extension Call {
         _ handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
     ) -> Reading {
         let (targetBytes, targetAddress) = state.withLock { ($0.target, $0.targetAddress) }
-        let settings = core.settings
-        var reader = HeadReader(
-            limits: HeadReader.Limits(
-                fieldBytes: settings.headerBytes, fieldCount: settings.headerCount, targetBytes: settings.targetBytes),
-            checksLayout: Daemon.isOld)
+        var reader = HeadReader(limits: core.headLimits, checksLayout: Daemon.isOld)
         reader.takeLine(
             method: UInt(bitPattern: method), methodLength: strlen(method), target: targetAddress,
             targetLength: targetBytes.count, version: UInt(bitPattern: version))
@@ -110,29 +107,37 @@ extension Call {
         let framing = reader.finish(minorVersion: minorVersion)
         var target: Target?
         do throws(Refusal) {
-            target = try Target(targetBytes, limit: settings.targetBytes)
+            target = try Target(targetBytes, limit: core.headLimits.targetBytes)
         } catch {
             reader.refuse(error.kind, error.detail)
         }
+        var match: Router.Match?
+        var route = (pattern: "", parameters: [] as [(name: String, value: String)])
+        if reader.refusal == nil, let known, case .path(let path) = target?.form {
+            let found = core.router.match(known, path)
+            if case .found(let index, let parameters) = found {
+                route = (core.router.entries[index].route.pattern, parameters)
+            }
+            match = found
+        }
         let head = RequestHead(
             method: known == .head ? .get : known ?? .get, rawPath: target?.rawPath ?? "", isHead: known == .head,
-            query: target?.query ?? [], headers: reader.headers, peer: connection.peer, minorVersion: minorVersion,
+            query: target?.query ?? [], headers: reader.headers, parameters: route.parameters,
+            routePattern: route.pattern, peer: connection.peer, minorVersion: minorVersion,
             receivedAt: receivedAt, id: core.requestID(reader.headers))
         return Reading(
-            head: head, method: known, form: target?.form ?? .asterisk, framing: framing, refusal: reader.refusal)
+            head: head, method: known, match: match, framing: framing, refusal: reader.refusal)
     }
 
-    private func decide(_ reading: inout Reading) throws(Refusal) -> Decision {
+    private func decide(_ reading: Reading) throws(Refusal) -> Decision {
         if let refusal = reading.refusal { throw refusal }
         guard let method = reading.method else { throw Refusal(.notImplemented, "The method is not known.") }
-        guard case .path(let path) = reading.form else {
+        guard let match = reading.match else {
             guard method == .options else { throw Refusal(.badRequest, "The target * is for OPTIONS only.") }
             return .answer(Call.options(core.router.allMethods))
         }
-        let match = core.router.match(method, path)
-        guard case .found(let index, let parameters) = match else { return try unrouted(method, match) }
+        guard case .found(let index, _) = match else { return try unrouted(method, match) }
         let entry = core.router.entries[index]
-        reading.head = reading.head.routed(to: entry.route.pattern, parameters)
         let limit = try checkBody(entry.route.body, reading)
         guard MediaType.accepts(reading.head.headers.values("Accept"), produces: entry.route.produces) else {
             throw Refusal(.notAcceptable, "None of the accepted media types is available.")

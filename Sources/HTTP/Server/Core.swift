@@ -11,10 +11,11 @@ final class Core: Sendable {
     let connections: Connections
     let lingerer = Lingerer()
     let gate = Gate()
-    let sameThread = SameThread()
+    let runners = Runners()
     let bodies: Bodies
     let engine: StreamEngine
     let timeouts: Timeouts
+    let headLimits: HeadReader.Limits
 
     /// The settings' durations in nanoseconds.
     struct Timeouts: Sendable {
@@ -44,6 +45,8 @@ final class Core: Sendable {
             countsLoopback: settings.countsLoopback, isProxy: settings.isProxy)
         bodies = Bodies(bound: settings.bodiesInFlight)
         engine = StreamEngine(settings.streams)
+        headLimits = HeadReader.Limits(
+            fieldBytes: settings.headerBytes, fieldCount: settings.headerCount, targetBytes: settings.targetBytes)
         timeouts = Timeouts(
             idle: Monotonic.nanoseconds(settings.idleTimeout), header: Monotonic.nanoseconds(settings.headerTimeout),
             body: Monotonic.nanoseconds(settings.bodyTimeout),

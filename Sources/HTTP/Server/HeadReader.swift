@@ -65,9 +65,18 @@ struct HeadReader {
         if let field { obeyed.append((field, value)) }
     }
 
-    private func values(_ field: Obeyed) -> [String] {
-        obeyed.lazy.filter { $0.field == field }.map(\.value)
+    private func count(_ field: Obeyed) -> Int {
+        var count = 0
+        for known in obeyed where known.field == field { count += 1 }
+        return count
     }
+
+    private func all(_ field: Obeyed, are isGood: (String) -> Bool) -> Bool {
+        for known in obeyed where known.field == field && !isGood(known.value) { return false }
+        return true
+    }
+
+    private func first(_ field: Obeyed) -> String? { obeyed.first { $0.field == field }?.value }
 
     /// The end of the head, which lies behind an empty line and nothing else.
     mutating func takeEnd(_ end: UInt) {
@@ -88,15 +97,14 @@ struct HeadReader {
 
     /// Rules that need all fields: `Host`, framing, `Expect` and fields that must not be repeated.
     mutating func finish(minorVersion: Int) -> Framing {
-        let hosts = values(.host)
-        if hosts.count > 1 || (hosts.isEmpty && minorVersion > 0) || !hosts.allSatisfy(HeadReader.isHost) {
+        let hosts = count(.host)
+        if hosts > 1 || hosts == 0 && minorVersion > 0 || !all(.host, are: HeadReader.isHost) {
             refuse(.badRequest, "Exactly one Host header field is required.")
         }
-        for field in [Obeyed.contentType, .authorization, .contentEncoding] where values(field).count > 1 {
+        if count(.contentType) > 1 || count(.authorization) > 1 || count(.contentEncoding) > 1 {
             refuse(.badRequest, "A header field that must be unique is repeated.")
         }
-        let expectations = values(.expect)
-        if minorVersion > 0, expectations.count > 1 || expectations.contains(where: HeadReader.isUnknownExpectation) {
+        if minorVersion > 0, count(.expect) > 1 || !all(.expect, are: HeadReader.isKnownExpectation) {
             refuse(.expectationFailed, "Only the expectation 100-continue is known.")
         }
         return framing(minorVersion: minorVersion)
@@ -104,27 +112,31 @@ struct HeadReader {
 
     /// What a host and port are made of (RFC 3986 §3.2.2); nothing that elsewhere separates them from something else.
     private static func isHost(_ value: String) -> Bool {
-        let separators = Array(" \t\"/\\?#@<>^`{|}".utf8)
-        return !value.isEmpty && value.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !separators.contains($0) }
+        let bytes = value.utf8.span
+        for index in bytes.indices where !isHostByte(bytes[index]) { return false }
+        return !bytes.isEmpty
     }
 
-    private static func isUnknownExpectation(_ value: String) -> Bool {
-        !Text.equalIgnoringCase(value, "100-continue")
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch UnicodeScalar(byte) {
+        case "\"", "/", "\\", "?", "#", "@", "<", ">", "^", "`", "{", "|", "}": false
+        default: byte > 0x20 && byte < 0x7F
+        }
     }
+
+    private static func isKnownExpectation(_ value: String) -> Bool { Text.equalIgnoringCase(value, "100-continue") }
 
     private mutating func framing(minorVersion: Int) -> Framing {
-        let codings = values(.transferEncoding)
-        let lengths = values(.contentLength)
-        if let coding = codings.first {
-            let isPlain = codings.count == 1 && lengths.isEmpty && minorVersion > 0
+        if let coding = first(.transferEncoding) {
+            let isPlain = count(.transferEncoding) == 1 && count(.contentLength) == 0 && minorVersion > 0
             guard isPlain, Text.equalIgnoringCase(coding, "chunked") else {
                 refuse(.badRequest, "The transfer coding is not exactly chunked, or contradicts other fields.")
                 return .none
             }
             return .chunked
         }
-        guard let length = lengths.first else { return .none }
-        guard lengths.count == 1, !length.isEmpty, length.utf8.allSatisfy(Text.isDigit) else {
+        guard let length = first(.contentLength) else { return .none }
+        guard count(.contentLength) == 1, !length.isEmpty, length.utf8.allSatisfy(Text.isDigit) else {
             refuse(.badRequest, "Content-Length is malformed or repeated.")
             return .none
         }

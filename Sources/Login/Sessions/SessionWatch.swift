@@ -58,10 +58,10 @@ final class SessionWatch: Service {
             let session = known.token.session
             let (hasEnded, device) = state.withLock { ($0.ended.contains(session), $0.devices[session]) }
             if hasEnded { return .ended }
-            if let device { _ = known.binding.storeIfNil(KnownToken.Binding(device)) }
+            if let device { known.bind(to: device) }
             known.aliveIn.store(era, ordering: .relaxed)
         }
-        return isFresh ? .live(known.binding.load()?.device) : .unknown
+        return isFresh ? .live(known.device) : .unknown
     }
 
     /// Takes the news of an end that has been committed.

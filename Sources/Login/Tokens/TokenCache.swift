@@ -1,22 +1,31 @@
 import Domain
 import Lanes
 import Synchronization
+import Wire
 
 /// A verified access token, and what was last known of its session.
 final class KnownToken: Sendable {
-    /// The device of a session: set once, as a binding never changes while the session lives.
-    final class Binding: Sendable {
-        let device: DeviceID
-
-        init(_ device: DeviceID) { self.device = device }
-    }
-
     let token: AccessToken
-    let binding = AtomicLazyReference<Binding>()
+    // A binding never changes while the session lives: whoever sets it sets the same, and `isBound` when it is there.
+    private let isBound = Atomic(false)
+    private let deviceHigh = Atomic<UInt64>(0)
+    private let deviceLow = Atomic<UInt64>(0)
     /// The era of `SessionWatch` in which the session was last found alive; 0 is none.
     let aliveIn = Atomic<UInt64>(0)
 
     init(_ token: AccessToken) { self.token = token }
+
+    /// The device of the session, as far as it has been bound to one.
+    var device: DeviceID? {
+        guard isBound.load(ordering: .acquiring) else { return nil }
+        return DeviceID(UUID(high: deviceHigh.load(ordering: .relaxed), low: deviceLow.load(ordering: .relaxed)))
+    }
+
+    func bind(to device: DeviceID) {
+        deviceHigh.store(device.uuid.high, ordering: .relaxed)
+        deviceLow.store(device.uuid.low, ordering: .relaxed)
+        isBound.store(true, ordering: .releasing)
+    }
 }
 
 /// Access tokens that were verified before, at most twice `half` of them: the older half is forgotten at once.

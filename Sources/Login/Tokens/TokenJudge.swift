@@ -5,7 +5,7 @@ import Store
 import Wire
 
 /// Says who is calling.
-struct TokenJudge: Authenticator {
+final class TokenJudge: Authenticator {
     private let issuer: String
     private let database: Database
     private let ring: KeyRing

@@ -3,7 +3,7 @@ import Testing
 
 /// Full volumes under PostgreSQL: small ones in memory, where the machine lets us mount them.
 @Suite(.serialized) struct DiskTests {
-    @Test("A full volume under the tables costs 503s until there is room again", .timeLimit(.minutes(3)))
+    @Test("A full volume under the tables costs 503s until there is room again", .timeLimit(.minutes(5)))
     func tables() async throws {
         guard let volume = try await blocking({ Volume(megabytes: 64) }) else { return skip() }
         let folder = try await blocking { try volume.folder("tables") }
@@ -21,7 +21,7 @@ import Testing
 
     @Test(
         "A full volume under the WAL stops PostgreSQL; freed and started again, it has all that was answered",
-        .timeLimit(.minutes(3)))
+        .timeLimit(.minutes(5)))
     func wal() async throws {
         guard let volume = try await blocking({ Volume(megabytes: 32) }) else { return skip() }
         let folder = try await blocking { try volume.folder("wal") }
