@@ -12,7 +12,14 @@ import Testing
         } _: { server in
             let port = try #require(server.monitorPort)
             let main = server.port
-            try await until("ready") { try await server.client.send("GET", "/readyz").status == 200 }
+            // At the monitor's port: the other's connections are counted here.
+            try await until("ready") {
+                try await blocking {
+                    let client = try RawClient(port: port)
+                    try client.send("GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    return try client.answer().status == 200
+                }
+            }
             let (taken, waiting) = try await blocking {
                 let taken = try (0..<8).map { _ in try RawClient(port: main) }
                 for client in taken {
