@@ -51,9 +51,10 @@ import Wire
         }
     }
 
-    /// A server whose lines are short, and whose locks wait for as long as a test needs.
+    /// A server whose lines are short, yet longer than a crowded machine holds up whoever comes next, and whose locks wait for
+    /// as long as a test needs.
     private static func hasty(_ settings: inout Settings) {
-        settings.longestWait = 50
+        settings.longestWait = 500
         settings.statementTimeout = 60_000
         settings.lockTimeout = 60_000
     }
@@ -94,7 +95,7 @@ import Wire
                 try await fill("database", of: server, with: 1)
                 let start = ContinuousClock.now
                 for _ in 0..<3 { expectRefusal(try await admin.get("/v1/accounts")) }
-                #expect(ContinuousClock.now - start < .seconds(2), "three refusals")
+                #expect(ContinuousClock.now - start < .seconds(20), "three refusals; locks wait for a minute")
                 for path in ["/readyz", "/healthz"] {
                     // A node may be unsure for a moment, when this whole process was held up; it has to become sure again.
                     try await until("\(path) 200") { try await server.makeClient().send("GET", path).status == 200 }
