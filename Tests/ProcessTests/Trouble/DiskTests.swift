@@ -25,15 +25,15 @@ import Testing
     func wal() async throws {
         guard let volume = try await blocking({ Volume(megabytes: 32) }) else { return skip() }
         let folder = try await blocking { try volume.folder("wal") }
-        // Without full page writes a segment lasts long; the switches below use them up.
         let settings = "min_wal_size = 2MB\nmax_wal_size = 4MB"
         try await Stage.with(settings: settings, walDirectory: folder) { stage in
             let postgres = stage.postgres
             try await stage.meet("no room for the WAL: PostgreSQL panics") {
                 try await blocking { try volume.fill() }
-                try await until("PostgreSQL has gone") {
-                    (try? await postgres.cluster.psql("SELECT pg_switch_wal()")) == nil
-                }
+                // So much at once that no checkpoint gives segments back in time.
+                let flood =
+                    "SELECT count(pg_logical_emit_message(false, 'flood', repeat('x', 1000000))) FROM generate_series(1, 100)"
+                try await until("PostgreSQL has gone") { (try? await postgres.cluster.psql(flood)) == nil }
                 try await Self.everySender(of: stage, isRefused: 5)
                 try await blocking { try volume.free() }
                 // Whatever is left of it: it may have given up recovering.
