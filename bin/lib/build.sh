@@ -35,12 +35,17 @@ check_space() {
 
 # After find_swift. Builds only when a source, the manifest or the toolchain is not the one of the last build.
 build_release() {
-    local stamp=.build/enfilade.stamp now
+    local stamp=.build/enfilade.built begun=.build/enfilade.begun now
     [[ ! -e .build || -O .build ]] || die ".build belongs to $(stat -c %U .build): run this as that user, or remove it"
     now=$(fingerprint)
     if [[ -x .build/release/enfilade && -f $stamp && $(<"$stamp") == "$now" ]]; then return 0; fi
     [[ -x .build/release/enfilade ]] || check_space
     check_swift
+    # Optimised across modules, each is compiled with what others look like inside; the package manager compiles it again only
+    # when they change outside. What it would put together from old and new crashes.
+    if [[ -e .build/release && ! (-f $begun && $(<"$begun") == "$now") ]]; then rm -rf "$(realpath .build/release)"; fi
+    mkdir -p .build
+    printf '%s\n' "$now" >"$begun"
     step "Building (release; the first time takes some minutes)"
     swift build -c release --product enfilade --static-swift-stdlib </dev/null \
         || die "the build failed; the compiler's message is above"
