@@ -5,8 +5,8 @@ import Wire
 
 /// How requests get their ids: the client's own when it is well-formed, else a new one.
 ///
-/// The new ones are time-ordered (RFC 9562 §5.7) and count up from something random (§6.2, method 2): they have to differ,
-/// nobody must be unable to guess them, and each is spared a call of the system.
+/// The new ones are time-ordered (RFC 9562 §5.7) and count up from something random (§6.2, method 2), which spares each a
+/// call of the system: they have to differ, and it does no harm to guess them.
 final class RequestIDs: Sendable {
     private let clock: any Clock
     private let start: UUID

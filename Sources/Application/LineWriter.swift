@@ -54,8 +54,9 @@ final class LineWriter: Sendable {
             defer { lines.removeAll(keepingCapacity: lines.count < Self.most / 4) }
             var rest = lines[...]
             while !rest.isEmpty {
-                guard writeAll(rest.prefix(Self.firstPiece(of: rest))) else { return }
-                rest = rest.dropFirst(Self.firstPiece(of: rest))
+                let count = Self.firstPiece(of: rest)
+                guard writeAll(rest.prefix(count)) else { return }
+                rest = rest.dropFirst(count)
             }
         }
     }

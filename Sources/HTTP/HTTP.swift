@@ -7,8 +7,8 @@
 // a closure of the application, and whoever wants to log or count gets one `Exchange` per request.
 //
 // Threads: the library's workers run `Handler.admit`, `Handler.handle`, `decorate`, `refuse` and `observe`; none of
-// these may block. Asynchronous answers run as one task each. One thread accepts, one enforces deadlines, one serves
-// the event streams, whose connections the library has given up.
+// these may block. Asynchronous answers run on tasks that are used again (`Runners`). One thread accepts, one enforces
+// deadlines, one serves the event streams, whose connections the library has given up.
 //
 // C handles: `MHD_Connection` is kept as a bit pattern and only while its connection is suspended, which is when the
 // library may not free it.

@@ -32,7 +32,7 @@ def build(tmp_path):
     (tmp_path / "tools/swift").chmod(0o755)
     for name in ("say.sh", "build.sh"):
         shutil.copy(LIBRARY / name, tmp_path / "lib")
-    script = 'set -euo pipefail; PATH=$PWD/tools:$PATH; source lib/say.sh; source lib/build.sh; build_release'
+    script = "set -euo pipefail; PATH=$PWD/tools:$PATH; source lib/say.sh; source lib/build.sh; build_release"
 
     def run():
         subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, check=False)

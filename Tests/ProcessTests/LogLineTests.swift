@@ -51,7 +51,9 @@ import Wire
             rmdir(folder)
         }
         let path = "\(folder)/log"
-        let log = Log(descriptor: open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600), clock: SystemClock())
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(descriptor) }
+        let log = Log(descriptor: descriptor, clock: SystemClock())
         for number in 1...100 { log.note(.request(Self.request("\(number)"))) }
         try await until("a hundred lines") { Self.lines(path).count == 100 }
         log.note(.request(Self.request("101")))

@@ -24,6 +24,6 @@ public enum Admission: Sendable {
 public enum Outcome: Sendable {
     /// Sent at once, on the thread that read the request.
     case now(Response)
-    /// The connection waits; the closure runs as one task.
+    /// The connection waits for the closure, which runs on a task.
     case later(@Sendable () async -> Response)
 }

@@ -49,14 +49,16 @@ struct Pattern: Sendable {
     enum Segment: Sendable, Equatable {
         case literal(String)
         case parameter(String)
-
-        var isParameter: Bool {
-            if case .parameter = self { return true }
-            return false
-        }
     }
 
     let segments: [Segment]
+
+    var hasParameters: Bool {
+        segments.contains { segment in
+            if case .parameter = segment { return true }
+            return false
+        }
+    }
 
     init(_ text: String) throws(RouterFault) {
         guard text.utf8.first == 0x2F else { throw .malformedPattern(text) }

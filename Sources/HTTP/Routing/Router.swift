@@ -14,8 +14,6 @@ public struct Router: Sendable {
         let route: Route
         let pattern: Pattern
         let handler: any Handler
-
-        fileprivate var hasParameters: Bool { pattern.segments.contains { $0.isParameter } }
     }
 
     /// A piece of a path as it was sent, and what it means as a parameter.
@@ -32,7 +30,7 @@ public struct Router: Sendable {
 
     let entries: [Entry]
     private var nodes = [Node()]
-    /// Where the patterns without parameters lead, by their path.
+    /// Routes without parameters, by their path.
     private var plain: [String: [Int]] = [:]
 
     /// Every method and pattern, in the order given; GET routes also serve HEAD.
@@ -53,9 +51,9 @@ public struct Router: Sendable {
             entries.append(Entry(route: route, pattern: pattern, handler: handler))
         }
         self.entries = entries
-        for (index, entry) in entries.enumerated() { insert(entry.pattern, index) }
-        for pattern in entries.lazy.map(\.route.pattern) where !pattern.utf8.contains(0x7B) {
-            plain[pattern] = Router.split(pattern).map(terminals)
+        for (index, entry) in entries.enumerated() {
+            insert(entry.pattern, index)
+            if !entry.pattern.hasParameters { plain[entry.route.pattern, default: []].append(index) }
         }
     }
 
@@ -84,10 +82,8 @@ public struct Router: Sendable {
 
     /// Finds the route of a raw path, which is split before anything in it is decoded.
     func match(_ method: Method, _ rawPath: String) -> Match {
-        // Another pattern may match the same path, with another method: then its parameters are wanted.
-        if let reached = plain[rawPath], let index = index(of: method, in: reached), !entries[index].hasParameters {
-            return .found(index, parameters: [])
-        }
+        // Most requests; no two patterns of a method overlap, so that there is nothing else to be found.
+        if let index = index(of: method, in: plain[rawPath] ?? []) { return .found(index, parameters: []) }
         guard let segments = Router.split(rawPath) else { return .malformed }
         let reached = terminals(segments)
         guard !reached.isEmpty else { return .missing }

@@ -103,7 +103,7 @@ import Wire
             try set(.right)
             let back = try await workOn()
             let rightAgain = ContinuousClock.now
-            try await until("it is ready again") {
+            try await until("it is ready again", within: .seconds(5)) {
                 try await server.makeClient().send("GET", "/readyz").status == 200
             }
             let readyAfter = ContinuousClock.now - rightAgain
