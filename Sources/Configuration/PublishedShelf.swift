@@ -5,7 +5,9 @@ import Store
 import Wire
 
 /// An app's configuration as its devices get it.
-struct Published: Sendable {
+///
+/// A class, since every stream and every request takes it from the shelf.
+final class Published: Sendable {
     static let noValues = Array("{}".utf8)
 
     let mark: Mark

@@ -20,8 +20,9 @@ struct Poll: Service {
             try? await Task.sleep(for: interval + interval * Double.random(in: 0...0.2))
             guard !Task.isCancelled else { return }
             do throws(Failure) {
-                for source in sources { try await look(at: source) }
-                for stream in registry.all { stream.nudge() }
+                let streams = registry.all
+                for source in sources { try await look(at: source, for: streams) }
+                for stream in streams { stream.nudge() }
                 if isFaltering { observe(.recovered(task: "updates-poll")) }
                 isFaltering = false
             } catch {
@@ -31,11 +32,11 @@ struct Poll: Service {
         }
     }
 
-    private func look(at source: any UpdateSource) async throws(Failure) {
-        let streams = registry.all.compactMap { stream in
+    private func look(at source: any UpdateSource, for streams: [UpdateStream]) async throws(Failure) {
+        let idle = streams.compactMap { stream in
             stream.idlePosition(of: source.letter).map { (stream: stream, feed: $0.feed, position: $0.position) }
         }
-        var rest = streams[...]
+        var rest = idle[...]
         while !rest.isEmpty {
             let chunk = rest.prefix(Self.chunk)
             rest = rest.dropFirst(Self.chunk)

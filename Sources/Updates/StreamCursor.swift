@@ -61,7 +61,7 @@ struct StreamCursor: Equatable {
         var writer = ByteWriter(capacity: 96)
         writer.byte(version)
         writer.uuid(device.uuid)
-        writer.bytes(Array(app.text.utf8))
+        writer.text(app.text)
         for (letter, position) in positions {
             writer.byte(letter)
             writer.bytes(position)

@@ -41,11 +41,11 @@ struct StreamState {
     func update(of lane: Int) -> Update? { lanes[lane].backlog.first }
 
     /// What to do now; after `wait`, nothing until one of the functions below is called.
-    mutating func next(hasRoom: Bool) -> Action {
+    mutating func next(hasRoom: @autoclosure () -> Bool) -> Action {
         guard !isOver, !isFull, !isPulling else { return .wait }
-        if let lane = lanes.firstIndex(where: { !$0.backlog.isEmpty }) { return .deliver(lane: lane) }
-        if let lane = lanes.firstIndex(where: { $0.isDirty }) {
-            guard hasRoom else { return .waitForRoom }
+        for lane in lanes.indices where !lanes[lane].backlog.isEmpty { return .deliver(lane: lane) }
+        for lane in lanes.indices where lanes[lane].isDirty {
+            guard hasRoom() else { return .waitForRoom }
             // Cleaned before asking: a bell that rings meanwhile makes it dirty again.
             lanes[lane].isDirty = false
             mustReadTable = lanes[lane].isBeyondMemory

@@ -61,7 +61,7 @@ final class UpdateStream: EventSource {
             pump()
         case .mailbox, .configuration, .audit:
             state.withLock { state in
-                for (lane, entry) in feeds.enumerated() where entry.feed.doorbell == doorbell {
+                for lane in feeds.indices where feeds[lane].feed.doorbell == doorbell {
                     state.machine.mark(lane, isBeyondMemory: origin == .elsewhere)
                 }
             }
@@ -139,15 +139,22 @@ extension UpdateStream {
 extension UpdateStream {
     /// Does whatever the machine says until it says wait.
     private func pump() {
-        while let lane = state.withLock({ advance(&$0) }) {
-            let (position, mustRead) = state.withLock { ($0.machine.lanes[lane].position, $0.machine.mustReadTable) }
-            if let recent = feeds[lane].feed.recent(after: position), !recent.isEmpty || !mustRead {
-                state.withLock { $0.machine.found(recent, in: lane, fromMemory: true) }
-                continue
+        var question = state.withLock { ask(&$0) }
+        while let (lane, position, mustRead) = question {
+            guard let recent = feeds[lane].feed.recent(after: position), !recent.isEmpty || !mustRead else {
+                Task { await pull(lane, after: position) }
+                return
             }
-            Task { await pull(lane, after: position) }
-            return
+            question = state.withLock { state in
+                state.machine.found(recent, in: lane, fromMemory: true)
+                return ask(&state)
+            }
         }
+    }
+
+    /// Sends what can be sent; what to ask a lane's source then, or `nil` to wait.
+    private func ask(_ state: inout State) -> (lane: Int, position: Position, mustReadTable: Bool)? {
+        advance(&state).map { ($0, state.machine.lanes[$0].position, state.machine.mustReadTable) }
     }
 
     private func pull(_ lane: Int, after position: Position) async {

@@ -34,6 +34,12 @@ public struct ByteWriter: Sendable {
         output += value
     }
 
+    /// Writes the length in UTF-8 as a varint, then the UTF-8.
+    public mutating func text(_ value: String) {
+        varint(UInt64(value.utf8.count))
+        output += value.utf8
+    }
+
     /// Writes bytes whose number the reader knows.
     public mutating func raw(_ value: [UInt8]) { output += value }
 

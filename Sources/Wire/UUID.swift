@@ -64,17 +64,27 @@ public struct UUID: Hashable, Sendable {
 
     /// Appends the 36 lower-case characters.
     func write(to bytes: inout [UInt8]) {
-        var shift: UInt64 = 64
-        for index in 0..<36 {
-            if Self.isHyphen(at: index) {
-                bytes.append(Ascii.minus)
-                continue
-            }
-            if shift == 0 { shift = 64 }
-            shift -= 4
-            let half = index < 18 ? high : low
-            bytes.append(Hex.digit(for: UInt8(truncatingIfNeeded: half >> shift)))
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
+            let count = write(into: buffer)
+            bytes.append(contentsOf: buffer.prefix(count))
         }
+    }
+
+    /// Fills the buffer, which holds at least 36 bytes, and answers how many were written.
+    private func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        var at = 0
+        for byte in 0..<16 {
+            if byte == 4 || byte == 6 || byte == 8 || byte == 10 {
+                buffer.initializeElement(at: at, to: Ascii.minus)
+                at += 1
+            }
+            let half = byte < 8 ? high : low
+            let value = UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * (byte & 7)))
+            buffer.initializeElement(at: at, to: Hex.digit(for: value >> 4))
+            buffer.initializeElement(at: at + 1, to: Hex.digit(for: value))
+            at += 2
+        }
+        return at
     }
 }
 
@@ -87,9 +97,6 @@ extension UUID: Comparable {
 extension UUID: CustomStringConvertible {
     /// The text in lower case.
     public var description: String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(36)
-        write(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        String(unsafeUninitializedCapacity: 36) { write(into: $0) }
     }
 }

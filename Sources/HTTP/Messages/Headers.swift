@@ -10,12 +10,19 @@ public struct Headers: Sendable {
 
     /// The first value under this name.
     public subscript(_ name: String) -> String? {
-        fields.first { Text.equalIgnoringCase($0.name, name) }?.value
+        for index in fields.indices where Text.equalIgnoringCase(fields[index].name, name) {
+            return fields[index].value
+        }
+        return nil
     }
 
     /// Every value under this name, in order.
     public func values(_ name: String) -> [String] {
-        fields.filter { Text.equalIgnoringCase($0.name, name) }.map(\.value)
+        var values: [String] = []
+        for index in fields.indices where Text.equalIgnoringCase(fields[index].name, name) {
+            values.append(fields[index].value)
+        }
+        return values
     }
 
     public mutating func add(_ name: String, _ value: String) {

@@ -22,7 +22,8 @@ public struct Response: Sendable {
     }
 
     public subscript(_ name: String) -> String? {
-        headers.first { Text.equalIgnoringCase($0.0, name) }?.1
+        for index in headers.indices where Text.equalIgnoringCase(headers[index].0, name) { return headers[index].1 }
+        return nil
     }
 
     public mutating func add(_ name: String, _ value: String) {
@@ -31,7 +32,7 @@ public struct Response: Sendable {
 
     /// Replaces every field of this name.
     public mutating func set(_ name: String, _ value: String) {
-        headers.removeAll { Text.equalIgnoringCase($0.0, name) }
+        if self[name] != nil { headers.removeAll { Text.equalIgnoringCase($0.0, name) } }
         add(name, value)
     }
 

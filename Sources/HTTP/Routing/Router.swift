@@ -10,10 +10,17 @@ public struct Router: Sendable {
         case malformed
     }
 
-    struct Entry: Sendable {
+    /// A class, since every request takes one out of the table.
+    final class Entry: Sendable {
         let route: Route
         let pattern: Pattern
         let handler: any Handler
+
+        init(route: Route, pattern: Pattern, handler: any Handler) {
+            self.route = route
+            self.pattern = pattern
+            self.handler = handler
+        }
     }
 
     /// A piece of a path as it was sent, and what it means as a parameter.

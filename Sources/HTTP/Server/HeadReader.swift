@@ -149,7 +149,7 @@ struct HeadReader {
 }
 
 /// Fields whose number or value decides how a request is read.
-private enum Obeyed: String, CaseIterable {
+private enum Obeyed: String {
     case host = "host"
     case expect = "expect"
     case contentType = "content-type"
@@ -158,13 +158,22 @@ private enum Obeyed: String, CaseIterable {
     case transferEncoding = "transfer-encoding"
     case authorization = "authorization"
 
-    private static let names = allCases.map { (field: $0, name: Array($0.rawValue.utf8)) }
-
     init?(_ name: UnsafeBufferPointer<UInt8>) {
-        let found = Self.names.first { known in
-            known.name.count == name.count && zip(known.name, name).allSatisfy { $0 == Text.lowered($1) }
+        // No two of them have the same length, and few others have any of theirs.
+        let candidate: Obeyed
+        switch name.count {
+        case 4: candidate = .host
+        case 6: candidate = .expect
+        case 12: candidate = .contentType
+        case 13: candidate = .authorization
+        case 14: candidate = .contentLength
+        case 16: candidate = .contentEncoding
+        case 17: candidate = .transferEncoding
+        default: return nil
         }
-        guard let found else { return nil }
-        self = found.field
+        let text = candidate.rawValue
+        let wanted = text.utf8.span
+        for index in wanted.indices where wanted[index] != Text.lowered(name[index]) { return nil }
+        self = candidate
     }
 }

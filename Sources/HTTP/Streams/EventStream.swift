@@ -87,7 +87,8 @@ public final class EventStream: Sendable {
         state.withLock { state in
             guard state.phase == .live, !state.isEnding, !state.isBroken else { return .closed }
             let waiting = state.queue.bytes
-            guard waiting == 0 || waiting + frame.bytes.count <= engine.settings.bound else {
+            let size = frame.part(isChunked: state.queue.isChunked).count
+            guard waiting == 0 || waiting + size <= engine.settings.bound else {
                 state.wantsNotice = true
                 return .full
             }
@@ -130,18 +131,19 @@ public final class EventStream: Sendable {
 // The socket's side; everything here runs under the stream's lock.
 extension EventStream {
     private func push(_ frame: Frame, _ state: inout State) {
-        if state.queue.isEmpty { state.progressAt = Monotonic.now() }
         state.queue.append(frame)
         if !state.isArmed { flush(&state) }
     }
 
     /// Writes what the socket takes, and watches for room when something is left.
     private func flush(_ state: inout State) {
+        // What begins to wait now has waited for no time yet.
+        var progressed = !state.isArmed
         while !state.queue.isEmpty, !state.isBroken {
             let sent = state.queue.send(to: socket)
             if sent > 0 {
                 state.sentBytes += sent
-                state.progressAt = Monotonic.now()
+                progressed = true
             } else if errno == EAGAIN || errno == EWOULDBLOCK {
                 break
             } else if errno != EINTR {
@@ -149,6 +151,7 @@ extension EventStream {
                 engine.post(.finish(self, .left))
             }
         }
+        if progressed, !state.queue.isEmpty { state.progressAt = Monotonic.now() }
         let mustWatch = !state.queue.isEmpty && !state.isBroken
         guard mustWatch != state.isArmed else { return }
         state.isArmed = mustWatch
